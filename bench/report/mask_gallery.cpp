@@ -1,0 +1,108 @@
+#include <headwise/mask/algebra.hpp>
+#include <headwise/mask/band.hpp>
+#include <headwise/mask/causal.hpp>
+#include <headwise/mask/dense.hpp>
+#include <headwise/mask/documents.hpp>
+#include <headwise/mask/key_lengths.hpp>
+#include <headwise/mask/key_padding.hpp>
+#include <headwise/mask/none.hpp>
+#include <headwise/mask/picture.hpp>
+#include <headwise/mask/prefix.hpp>
+#include <headwise/mask/sliding_window.hpp>
+#include <headwise/mask/where.hpp>
+
+#include "report/drawing.hpp"
+#include "report/gallery.hpp"
+#include "report/numbers.hpp"
+
+#include <string>
+#include <utility>
+
+namespace headwise::report {
+
+namespace {
+
+constexpr Index length = 48;
+
+class Gallery {
+ public:
+  template <MaskPolicy M>
+  void add(const std::string& name, const std::string& title, const std::string& meaning, const M& mask) {
+    const Matrix<bool> seen = mask::to_dense(mask, length, length);
+    const Index count = count_pairs(seen);
+    const std::string caption = meaning + " " + grouped(count) + " of " + grouped(seen.size()) + " pairs, " +
+                                percent(double(count) / double(seen.size())) + ".";
+    pictures_.push_back({"mask/" + name, title, caption, draw_mask(seen, title + ": " + caption)});
+  }
+
+  std::vector<Picture> take() { return std::move(pictures_); }
+
+ private:
+  std::vector<Picture> pictures_;
+};
+
+/// Three documents of 12, 20 and 16 tokens.
+std::vector<TokenId> three_documents() {
+  std::vector<TokenId> ids(std::size_t(length), 1);
+  for (Index i = 0; i < length; ++i) ids[std::size_t(i)] = i < 12 ? 1 : i < 32 ? 2 : 3;
+  return ids;
+}
+
+/// Padding in front, and a hole.
+std::vector<bool> real_keys() {
+  std::vector<bool> real(std::size_t(length), true);
+  for (Index i = 0; i < length; ++i) real[std::size_t(i)] = i >= 8 && (i < 28 || i >= 34);
+  return real;
+}
+
+/// A pattern of one's own: two diagonals that cross.
+Matrix<bool> two_diagonals() {
+  Matrix<bool> allowed(length, length);
+  for (Index i = 0; i < length; ++i)
+    for (Index j = 0; j < length; ++j) allowed(i, j) = std::abs(i - j) < 4 || std::abs(i + j - length) < 4;
+  return allowed;
+}
+
+void add_elementary(Gallery& gallery) {
+  gallery.add("none", "None", "Every query sees every key.", mask::None{});
+  gallery.add("causal", "Causal", "A token sees itself and all tokens before it.", mask::Causal{});
+  gallery.add("sliding_window", "SlidingWindow",
+              "A token sees itself and the 11 tokens before it (width 12).",
+              mask::SlidingWindow{.width = 12});
+  gallery.add("band", "Band", "A token sees 8 tokens to the left, itself, and 4 to the right.",
+              mask::Band{.left = 8, .right = 4});
+  gallery.add("prefix", "Prefix, or causal", "The first 16 keys are seen by all; the rest is causal.",
+              mask::Prefix{.length = 16} || mask::Causal{});
+}
+
+void add_batches(Gallery& gallery) {
+  gallery.add("documents", "Documents, and causal",
+              "Three documents of 12, 20 and 16 tokens packed into one row.",
+              mask::Documents(three_documents()) && mask::Causal{});
+  gallery.add("key_lengths", "KeyLengths", "Only the first 34 keys are real, the rest is padding.",
+              mask::KeyLengths{{34}});
+  gallery.add("key_padding", "KeyPadding, and causal",
+              "Padding in front (8 keys) and a hole of 6; the first queries see nothing and return zeros.",
+              mask::KeyPadding(real_keys()) && mask::Causal{});
+  gallery.add("dense", "Dense", "Any matrix of booleans: here two diagonals.", mask::Dense(two_diagonals()));
+}
+
+void add_composed(Gallery& gallery) {
+  gallery.add("where", "where(a callable)", "Any rule: here every fourth token back, as in a dilated window.",
+              mask::where([](Index query, Index key) { return key <= query && (query - key) % 4 == 0; }));
+  gallery.add(
+      "algebra", "Algebra of masks", "Causal without a window of 16, together with the first 4 keys.",
+      (mask::Causal{} - mask::SlidingWindow{.width = 16}) || (mask::Causal{} && mask::Prefix{.length = 4}));
+}
+
+}  // namespace
+
+std::vector<Picture> draw_masks() {
+  Gallery gallery;
+  add_elementary(gallery);
+  add_batches(gallery);
+  add_composed(gallery);
+  return gallery.take();
+}
+
+}  // namespace headwise::report

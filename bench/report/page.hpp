@@ -1,0 +1,18 @@
+#pragma once
+
+#include "report/results.hpp"
+
+#include <string>
+
+namespace headwise::report {
+
+/// The whole report as one HTML file that needs nothing else: no script, no font, no network.
+std::string page(const Results& results);
+
+/// Its style sheet.
+std::string_view page_style();
+
+/// Similarities as a table of coloured numbers.
+std::string similarity_map(const SentenceStudy& study);
+
+}  // namespace headwise::report

@@ -1,0 +1,32 @@
+#include "report/progress.hpp"
+
+#include <unistd.h>
+
+namespace headwise::report {
+
+namespace {
+
+/// Rewrites a line of a terminal: back to its start, and clear what is there.
+constexpr const char* rewind_line = "\r\033[K";
+
+}  // namespace
+
+Progress::Progress(std::FILE* stream) : stream_(stream), terminal_(isatty(fileno(stream)) == 1) {}
+
+Progress::~Progress() {
+  if (open_) std::fputs(rewind_line, stream_);
+}
+
+void Progress::step(const std::string& what) {
+  std::fprintf(stream_, "%s%s ...%s", terminal_ ? rewind_line : "", what.c_str(), terminal_ ? "" : "\n");
+  std::fflush(stream_);
+  open_ = terminal_;
+}
+
+void Progress::note(const std::string& what) {
+  std::fprintf(stream_, "%s%s\n", open_ ? rewind_line : "", what.c_str());
+  std::fflush(stream_);
+  open_ = false;
+}
+
+}  // namespace headwise::report

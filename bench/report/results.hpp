@@ -1,0 +1,96 @@
+#pragma once
+
+#include <headwise/core/matrix.hpp>
+
+#include "report/ceilings.hpp"
+#include "report/power_law.hpp"
+#include "report/stopwatch.hpp"
+#include "report/work.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What the report found, before anyone decides how to show it.
+namespace headwise::report {
+
+struct MachineFacts {
+  std::string cpu, system, compiler, date;
+  std::string compiled_for;  ///< instruction set of the program
+  std::string kernel_set;    ///< instruction set of the attention kernels
+  int cores = 0;
+};
+
+enum class Direction { forward, backward };
+
+/// One timed call of attention.
+struct Sample {
+  Index seq_len = 0;
+  Timing timing;
+  double flops = 0;
+};
+
+/// One pattern over all lengths.
+struct Curve {
+  Pattern pattern{};
+  Direction direction{};
+  std::vector<Sample> samples;  ///< in order of length
+  std::optional<PowerLaw>
+      time_law;  ///< of the time from `fitted_from` on; none with fewer than three lengths
+  std::optional<PowerLaw> work_law;  ///< of the exact number of pairs over the same lengths
+  std::vector<Index> skipped;        ///< lengths whose call would have taken too long
+};
+
+/// Lengths below are left out of the fits: overheads and the window's own start are not the law that is asked
+/// for.
+inline constexpr Index fitted_from = 1024;
+
+/// How the tiles of one head cover a pattern, as the library's `explain` says.
+struct TileUse {
+  Pattern pattern{};
+  Index seq_len = 0;
+  Index pairs = 0;           ///< that the mask allows
+  Index computed_pairs = 0;  ///< that the tiles compute
+  Index skipped = 0, partial = 0, full = 0;
+  Index tile_queries = 0, tile_keys = 0;
+  std::string instruction_set;  ///< that the kernel was compiled for
+};
+
+/// Memory that one call took beyond its operands, as the operating system saw it.
+struct MemoryUse {
+  Pattern pattern{};
+  Index seq_len = 0;
+  double forward_bytes = 0, backward_bytes = 0;
+};
+
+/// Real sentences through the real model.
+struct SentenceStudy {
+  std::string problem;  ///< why there is no study; empty when there is one
+  std::string model;    ///< where the weights came from
+  std::vector<std::string> sentences, topics;
+  Matrix<double> similarity;  ///< [sentences, sentences], cosine
+  std::vector<Index> tokens;  ///< of each sentence
+  double seconds_per_sentence = 0, tokens_per_second = 0;
+};
+
+/// One picture of the library's own policies.
+struct Picture {
+  std::string name;  ///< mask/causal: where docs/figures keeps it
+  std::string title;
+  std::string caption;
+  std::string svg;
+};
+
+struct Results {
+  MachineFacts machine;
+  Ceilings ceilings;
+  std::vector<Curve> curves;
+  std::vector<TileUse> tiles;
+  std::vector<MemoryUse> memory;
+  SentenceStudy sentences;
+  std::vector<Picture> masks, scores, positions;
+  Index longest = 0;
+  double minutes = 0;
+};
+
+}  // namespace headwise::report

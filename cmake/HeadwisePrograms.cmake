@@ -1,0 +1,40 @@
+# What our own tests, benchmarks and examples share. Nothing here reaches a project that links the library.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  message(STATUS "No build type given: Release")
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+if(NOT HEADWISE_HAS_IO)
+  message(FATAL_ERROR "Headwise's own tests, benchmarks and examples need headwise::io; see the message above")
+endif()
+
+option(HEADWISE_NATIVE "Compile Headwise's own programs for the processor of this machine" OFF)
+
+# Warnings are errors, in our own targets only.
+add_library(headwise_warnings INTERFACE)
+target_compile_options(
+  headwise_warnings
+  INTERFACE -Werror
+            -Wall
+            -Wextra
+            -Wpedantic
+            -Wshadow
+            -Wconversion
+            -Wsign-conversion
+            -Wold-style-cast
+            -Wnon-virtual-dtor
+            -Woverloaded-virtual
+            -Wextra-semi
+            -Wnull-dereference
+            -Wdouble-promotion
+            -Wcast-align
+            -Wformat=2
+            -Wundef)
+
+# What each program of ours links.
+add_library(headwise_program INTERFACE)
+target_link_libraries(headwise_program INTERFACE headwise::headwise headwise::io headwise_warnings)
+if(HEADWISE_NATIVE)
+  target_link_libraries(headwise_program INTERFACE headwise::native)
+endif()

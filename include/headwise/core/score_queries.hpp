@@ -1,0 +1,136 @@
+#pragma once
+
+#include <headwise/core/policy.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+/// What kernels and combinators ask of a score, be it a recipe, a chain of them or a plain callable.
+namespace headwise {
+
+/// A callable Scalar(score, query, key), or one that also takes (head, sequence), bound to one head.
+///
+/// The callable is held by value when that is a copy of bits, so that a lane loop sees no pointer; else by
+/// address: it must outlive the call, as the arguments of a verb do. It has no pull_back: a callable with its
+/// derivative is score::function.
+template <class F, class Scalar>
+class CalledScore {
+ public:
+  constexpr CalledScore(const F& f, const Context& context) noexcept
+      : f_(hold(f)), head_(context.head), sequence_(context.sequence) {}
+
+  constexpr Scalar operator()(Scalar s, Position query, Position key) const {
+    if constexpr (requires { callable()(s, query, key); }) {
+      return callable()(s, query, key);
+    } else {
+      return callable()(s, query, key, head_, sequence_);
+    }
+  }
+
+ private:
+  static constexpr bool by_value = std::is_trivially_copyable_v<F>;
+
+  static constexpr auto hold(const F& f) noexcept {
+    if constexpr (by_value) {
+      return f;
+    } else {
+      return &f;
+    }
+  }
+  constexpr const F& callable() const noexcept {
+    if constexpr (by_value) {
+      return f_;
+    } else {
+      return *f_;
+    }
+  }
+
+  std::conditional_t<by_value, F, const F*> f_;
+  Index head_, sequence_;
+};
+
+/// The score of one head of one sequence. A recipe binds itself; a callable is wrapped.
+template <class Scalar, class Score>
+constexpr auto bind_score(const Score& score, const Context& context) {
+  if constexpr (ScoreRecipe<Score>) {
+    static_assert(
+        ScorePolicy<Score, Scalar>,
+        "this score cannot be bound: its operands must be matrices or parameters of the call's scalar");
+    return score.template bind<Scalar>(context);
+  } else {
+    static_assert(
+        CallableScore<Score, Scalar>,
+        "a score is a recipe of headwise::score, or a callable (score, query, key) or (score, query, "
+        "key, head, sequence) that returns exactly the scalar of the call");
+    return CalledScore<Score, Scalar>(score, context);
+  }
+}
+
+/// What the border asks once a sequence, with head 0: throws ShapeError when an operand does not fit the
+/// call.
+template <class Score>
+constexpr void check_score(const Score& score, const Context& context) {
+  if constexpr (requires { score.check(context); }) score.check(context);
+}
+
+/// A bound score that owns memory, and offers a small object of pointers and numbers for the lanes.
+template <class Bound>
+concept HasLaneView = requires(const Bound& bound) {
+  bound.view();
+};
+
+/// What lane loops copy and call: trivially copyable, valid as long as `bound` lives.
+template <class Bound>
+constexpr auto lane_view(const Bound& bound) {
+  if constexpr (HasLaneView<Bound>) {
+    return bound.view();
+  } else {
+    return bound;
+  }
+}
+
+/// True when the bound score has its derivative, which is what backward needs.
+template <class Bound, class Scalar>
+constexpr bool has_pull_back() {
+  if constexpr (PlaceScore<Bound, Scalar>) {
+    return requires(const Bound& bound, Scalar s, Place p) { bound.pull_back(s, p, p, s); };
+  } else {
+    return requires(const Bound& bound, Scalar s, Position p) { bound.pull_back(s, p, p, s); };
+  }
+}
+
+/// True when the bound score's chain ends in a sink: a logit `bound.sink()` that takes part in the softmax
+/// and has no value.
+template <class Bound>
+constexpr bool has_sink() {
+  if constexpr (requires { Bound::has_sink; }) {
+    return Bound::has_sink;
+  } else {
+    return false;
+  }
+}
+
+/// Calls visit(operand) for each learned matrix of a score, in the order in which backward returns gradients.
+template <class Score>
+constexpr void for_each_operand(const Score& score, auto&& visit) {
+  if constexpr (requires { score.for_each_operand(visit); }) score.for_each_operand(visit);
+}
+
+/// The same score with each operand replaced by f(operand): how a tape puts values in the place of variables.
+template <class Score>
+constexpr auto map_operands(const Score& score, auto&& f) {
+  if constexpr (requires { score.map_operands(f); }) {
+    return score.map_operands(f);
+  } else {
+    return score;
+  }
+}
+
+template <class Score>
+constexpr std::size_t operand_count(const Score& score) {
+  std::size_t count = 0;
+  headwise::for_each_operand(score, [&count](const auto&) { ++count; });
+  return count;
+}
+
+}  // namespace headwise

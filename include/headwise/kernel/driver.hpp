@@ -1,0 +1,118 @@
+#pragma once
+
+#include <headwise/core/mask_queries.hpp>
+#include <headwise/kernel/schedule.hpp>
+#include <headwise/kernel/tile_products.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace headwise::kernel {
+
+template <class Scalar>
+constexpr TileSize tile_size() noexcept {
+  return {MicroTile<Scalar>::lanes, MicroTile<Scalar>::keys};
+}
+
+/// The one loop over sequences, heads and blocks of queries. It cuts a call into tasks in a way that knows
+/// nothing of threads, and hands them to the executor, the longest first.
+template <class Scalar, class Mask>
+class Driver {
+ public:
+  /// Makes the schedules: one a sequence, and one a head where mask or plans tell heads apart.
+  Driver(const Problem<Scalar>& problem, const Mask& mask) : problem_(problem) {
+    const bool per_head = depends_on_head<Mask>() || (problem.plans != nullptr && problem.plans->heads > 1);
+    scheduled_heads_ = per_head ? problem.heads : 1;
+    for (Index sequence = 0; sequence < problem.sequences(); ++sequence) {
+      const Geometry geometry = problem.geometry(sequence);
+      Plan dense;
+      if (problem.plans == nullptr) dense = Plan::dense(geometry.q_len, geometry.k_len);
+      for (Index head = 0; head < scheduled_heads_; ++head) {
+        const Plan& plan = problem.plans == nullptr ? dense : problem.plans->at(sequence, head);
+        schedules_.push_back(make_schedule(plan, bind_mask(mask, problem.context(sequence, head)), geometry,
+                                           tile_size<Scalar>()));
+      }
+      if (problem.plans == nullptr) dense_.push_back(std::move(dense));
+    }
+  }
+
+  const Schedule& schedule(Index sequence, Index head) const {
+    return schedules_[std::size_t(sequence * scheduled_heads_ + (scheduled_heads_ == 1 ? 0 : head))];
+  }
+  const Plan& plan(Index sequence, Index head) const {
+    return problem_.plans == nullptr ? dense_[std::size_t(sequence)] : problem_.plans->at(sequence, head);
+  }
+
+  /// body(sequence, head, blocks, shared) for ranges of blocks that together are all blocks. Blocks of one
+  /// range read the same packed keys in turn; shared ranges hold all blocks that meet in a query.
+  template <class Body>
+  void for_each_block_range(Body&& body) const {
+    struct Task {
+      Index sequence, head;
+      Range blocks;
+      bool shared;
+      Index cost;
+    };
+    std::vector<Task> tasks;
+    Index total = 0;
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
+      for (Index head = 0; head < problem_.heads; ++head) {
+        const Schedule& s = schedule(sequence, head);
+        for (const BlockGroup& group : s.groups) {
+          const Index step = group.shared ? std::max<Index>(1, group.end - group.begin) : blocks_per_task;
+          for (Index begin = group.begin; begin < group.end; begin += step) {
+            const Range blocks{begin, std::min(begin + step, group.end)};
+            tasks.push_back({sequence, head, blocks, group.shared, cost(s, blocks)});
+            total += tasks.back().cost;
+          }
+        }
+      }
+    }
+    std::stable_sort(tasks.begin(), tasks.end(),
+                     [](const Task& a, const Task& b) { return a.cost > b.cost; });
+    executor_for(total)(Index(tasks.size()), [&](Index i) {
+      const Task& task = tasks[std::size_t(i)];
+      body(task.sequence, task.head, task.blocks, task.shared);
+    });
+  }
+
+  /// body(sequence, kv_head) for every key-value head: backward's unit, because all query heads of the group
+  /// add to its gradients. `ordered` keeps them serial, for sums that are shared between heads.
+  template <class Body>
+  void for_each_kv_head(bool ordered, Body&& body) const {
+    Index total = 0;
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
+      const Schedule& s = schedule(sequence, 0);
+      total += problem_.heads * cost(s, {0, Index(s.blocks.size())});
+    }
+    const Executor executor = ordered ? Executor() : executor_for(total);
+    executor(problem_.sequences() * problem_.kv_heads,
+             [&](Index i) { body(i / problem_.kv_heads, i % problem_.kv_heads); });
+  }
+
+ private:
+  /// As many blocks as keep their queries and outputs in the second-level cache while a chunk of keys passes.
+  static constexpr Index blocks_per_task = 32;
+  /// About a millisecond of one core: below it, waking threads costs more than it brings.
+  static constexpr double serial_flops = 5e7;
+
+  static Index cost(const Schedule& s, Range blocks) {
+    Index panels = 0;
+    for (Index b = blocks.begin; b < blocks.end; ++b)
+      for (const Segment& segment : s.of(s.blocks[std::size_t(b)])) panels += segment.end - segment.begin;
+    return panels;
+  }
+
+  Executor executor_for(Index panels) const {
+    const double flops = 2.0 * double(panels * MicroTile<Scalar>::lanes * MicroTile<Scalar>::keys) *
+                         double(problem_.head_dim + problem_.value_dim);
+    return flops < serial_flops ? Executor() : problem_.executor;
+  }
+
+  const Problem<Scalar>& problem_;
+  Index scheduled_heads_ = 1;
+  std::vector<Schedule> schedules_;
+  std::vector<Plan> dense_;
+};
+
+}  // namespace headwise::kernel

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <headwise/core/error.hpp>
+#include <headwise/layer/initial.hpp>
+#include <headwise/layer/ops.hpp>
+
+namespace headwise::layer {
+
+struct LinearOptions {
+  Index in = 0;      ///< columns of the input
+  Index out = 0;     ///< columns of the output
+  bool bias = true;  ///< a learned row added to every output row
+};
+
+/// Linear: one product with a learned weight.
+///
+///     x W^T + b        W: [out, in], b: [1, out]
+///
+/// Cost: 2 in out FLOPs a row.
+template <class Scalar_ = float>
+class Linear {
+ public:
+  using Scalar = Scalar_;
+
+  /// Throws ShapeError when in or out is not positive.
+  Linear(const LinearOptions& options, const Initial& initial) : options_(options) {
+    expect_positive("Linear: in", options.in);
+    expect_positive("Linear: out", options.out);
+    weight_ = initial.template weight<Scalar>(options.out, options.in);
+    if (options.bias) bias_ = Initial::constant<Scalar>(1, options.out, 0);
+  }
+
+  /// x [n, in] -> [n, out]. Throws ShapeError when x is not `in` wide.
+  auto operator()(const Sequence auto& x) const {
+    expect_equal("Linear: columns of x", x.cols(), options_.in);
+    return options_.bias ? affine(x, weight_, bias_) : multiply_transposed(x, weight_);
+  }
+
+  /// Visits weight [out, in] and, if there is one, bias [1, out].
+  void for_each_parameter(auto&& visit) { visit_all(*this, visit); }
+  void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
+
+  const LinearOptions& options() const noexcept { return options_; }
+  const Matrix<Scalar>& weight() const noexcept { return weight_.value; }
+  const Matrix<Scalar>& bias() const noexcept { return bias_.value; }
+
+ private:
+  static void visit_all(auto& self, auto&& visit) {
+    visit("weight", self.weight_);
+    if (self.options_.bias) visit("bias", self.bias_);
+  }
+
+  LinearOptions options_;
+  Parameter<Scalar> weight_, bias_;
+};
+
+}  // namespace headwise::layer

@@ -1,0 +1,13 @@
+#pragma once
+
+/// The verbs that layers are written in, for matrices. A layer calls them without namespace, so that a
+/// variable that records finds its own overloads by argument-dependent lookup.
+///
+///     core/product.hpp       multiply, multiply_transposed
+///     layer/elementwise.hpp  affine, add, subtract, multiply_elementwise, multiply_scalar; relu, gelu,
+///     gelu_tanh, ... layer/normalise.hpp    layer_norm, rms_norm, normalise_rows layer/rows.hpp embed,
+///     add_embedding, concatenate_*, slice_*, gather_rows, mean_rows
+#include <headwise/core/product.hpp>
+#include <headwise/layer/elementwise.hpp>
+#include <headwise/layer/normalise.hpp>
+#include <headwise/layer/rows.hpp>

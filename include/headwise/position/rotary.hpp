@@ -1,0 +1,209 @@
+#pragma once
+
+#include <headwise/core/error.hpp>
+#include <headwise/core/math.hpp>
+#include <headwise/core/matrix.hpp>
+#include <headwise/position/positions.hpp>
+#include <headwise/position/rotary_scaling.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace headwise::position {
+
+/// Which two channels of a head turn together: t and t + rotary_dim / 2 (GPT-NeoX, Llama as Hugging Face
+/// stores it), or 2t and 2t + 1 (the paper, GPT-J, Llama as Meta stores it). Weights trained with one are
+/// useless with the other.
+enum class Pairing { half_split, interleaved };
+
+struct RotaryOptions {
+  Index head_dim = 64;
+  Index rotary_dim = 0;  ///< r: the first r channels of a head turn, the rest pass unchanged; 0 means all
+  double theta = 10000;
+  Pairing pairing = Pairing::half_split;
+  RotaryScaling scaling{};
+};
+
+/// Sine and cosine of every angle of a list of positions: made once, applied to query and key, of every
+/// layer.
+template <class Real>
+struct RotaryTable {
+  Matrix<Real> cosines, sines;  ///< [positions, rotary_dim / 2], magnitude included
+  Index head_dim = 0;
+  Pairing pairing = Pairing::half_split;
+
+  Index rows() const noexcept { return cosines.rows(); }
+};
+
+/// Rotary positions: the pairs of channels of query and key are turned by angles proportional to the
+/// position, so that their dot product depends on the distance only. Values are not turned.
+///
+///     (x_a, x_b) -> (x_a cos - x_b sin, x_a sin + x_b cos) g      angle = position w_t,  w_t = theta^(-2t /
+///     r)
+///
+/// Angles, sines and cosines are computed in double for every scalar type: in half precision, or float,
+/// distant positions collide. Cost: rows r FLOPs x 3 a head; the table, a sine and a cosine for each position
+/// and pair. Paper: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021,
+/// section 3.2.
+class Rotary {
+ public:
+  /// Throws ShapeError when head_dim is not positive, rotary_dim is odd, zero or above head_dim, theta is not
+  /// above 1, or a setting of the scaling is out of range.
+  explicit Rotary(RotaryOptions options) : options_(std::move(options)) {
+    expect_positive("Rotary: head_dim", options_.head_dim);
+    if (options_.rotary_dim == 0) options_.rotary_dim = options_.head_dim;
+    const Index r = options_.rotary_dim;
+    if (r < 0 || r > options_.head_dim) {
+      fail_shape("Rotary: rotary_dim", std::to_string(r),
+                 "at most " + std::to_string(options_.head_dim) + " (head_dim)",
+                 "channels of a head turn, not of the model");
+    }
+    expect_multiple("Rotary: rotary_dim", r, 2, "channels turn in pairs");
+    detail::expect_above("Rotary: theta", options_.theta, 1);
+    std::visit([&](const auto& scaling) { detail::check_scaling(scaling, r); }, options_.scaling);
+    if (!reads_length(options_.scaling)) fixed_ = computed(0);
+  }
+
+  const RotaryOptions& options() const noexcept { return options_; }
+
+  /// w_t and g, for a text of seq_len tokens. Only DynamicNtkScaling and LongRopeScaling read seq_len.
+  /// Throws ShapeError when they do and it is not given, or when it is not positive.
+  RotaryFrequencies frequencies(std::optional<Index> seq_len = {}) const {
+    if (!reads_length(options_.scaling)) return fixed_;
+    if (!seq_len) {
+      throw ShapeError(
+          "Rotary: seq_len is not given, expected the length of the whole text; this scaling changes with "
+          "it: use "
+          "one length for query and key, and keep unrotated keys in a cache");
+    }
+    expect_positive("Rotary: seq_len", *seq_len);
+    return computed(*seq_len);
+  }
+
+  /// positions [n], of any sign -> a table of n rows, for float, double or long double.
+  /// Throws as frequencies(seq_len).
+  template <class Real = float>
+  RotaryTable<Real> table(std::span<const Position> positions, std::optional<Index> seq_len = {}) const {
+    const RotaryFrequencies turned = frequencies(seq_len);
+    const Index rows = Index(positions.size()), pairs = Index(turned.angular.size());
+    RotaryTable<Real> result{Matrix<Real>(rows, pairs), Matrix<Real>(rows, pairs), options_.head_dim,
+                             options_.pairing};
+    for (Index row = 0; row < rows; ++row) {
+      for (Index t = 0; t < pairs; ++t) {
+        const double angle = double(positions[std::size_t(row)]) * turned.angular[std::size_t(t)];
+        result.cosines(row, t) = Real(turned.magnitude * std::cos(angle));
+        result.sines(row, t) = Real(turned.magnitude * std::sin(angle));
+      }
+    }
+    return result;
+  }
+
+ private:
+  RotaryFrequencies computed(Index seq_len) const {
+    return std::visit(
+        [&](const auto& scaling) {
+          return detail::scaled(scaling, options_.theta, options_.rotary_dim, seq_len);
+        },
+        options_.scaling);
+  }
+
+  RotaryOptions options_;
+  RotaryFrequencies fixed_;  ///< when they do not depend on the length
+};
+
+namespace detail {
+
+/// Turns every pair of every head of one row; both numbers of a pair are read before either is written, so
+/// that `out` may be `x`. `a` and `b` are the first two channels that turn together, the next pairs `step`
+/// further.
+template <class Scalar, class Real>
+void rotate_pairs(const Scalar* xa, const Scalar* xb, Scalar* a, Scalar* b, const Real* cosines,
+                  const Real* sines, Real direction, Index pairs, Index step) {
+  for (Index t = 0; t < pairs; ++t) {
+    const Scalar first = xa[t * step], second = xb[t * step];
+    const Real cosine = cosines[t], sine = direction * sines[t];
+    a[t * step] = first * cosine - second * sine;
+    b[t * step] = first * sine + second * cosine;
+  }
+}
+
+template <class Scalar>
+void rotate_rows(const ConstMatrixRef<Scalar>& x, const RotaryTable<math::real_of<Scalar>>& table,
+                 Index heads, math::real_of<Scalar> direction, MatrixRef<Scalar> out) {
+  const Index pairs = table.cosines.cols(), rest = table.head_dim - 2 * pairs;
+  const bool halves = table.pairing == Pairing::half_split;
+  const Index partner = halves ? pairs : 1, step = halves ? 1 : 2;
+  for (Index row = 0; row < x.rows(); ++row) {
+    for (Index head = 0; head < heads; ++head) {
+      const Index begin = head * table.head_dim;
+      const Scalar* from = x.data() + row * x.outerStride() + begin;
+      Scalar* to = out.data() + row * out.outerStride() + begin;
+      rotate_pairs(from, from + partner, to, to + partner, table.cosines.row(row).data(),
+                   table.sines.row(row).data(), direction, pairs, step);
+      if (to != from) std::copy_n(from + 2 * pairs, rest, to + 2 * pairs);
+    }
+  }
+}
+
+template <class Real>
+void expect_rotatable(Index rows, Index cols, const RotaryTable<Real>& table, Index heads) {
+  expect_positive("rotate: heads", heads);
+  expect_equal("rotate: columns of x", cols, heads * table.head_dim,
+               std::to_string(heads) + " heads of " + std::to_string(table.head_dim));
+  expect_equal("rotate: rows of x", rows, table.rows(), "the table has one row for each position");
+}
+
+}  // namespace detail
+
+/// out = x with every head turned; out may be x itself.   x, out [n, heads * head_dim], table of n positions.
+/// Throws ShapeError when the sizes differ.
+template <RealMatrix X>
+void rotate_into(const X& x, const RotaryTable<math::real_of<scalar_of<X>>>& table, Index heads,
+                 MatrixRef<scalar_of<X>> out) {
+  detail::expect_rotatable(x.rows(), x.cols(), table, heads);
+  expect_equal("rotate_into: rows of out", out.rows(), x.rows());
+  expect_equal("rotate_into: columns of out", out.cols(), x.cols());
+  detail::rotate_rows<scalar_of<X>>(x, table, heads, 1, out);
+}
+
+/// Query or key with every head turned.   x [n, heads * head_dim], table of n positions -> the same shape.
+/// With grouped queries, key has its own number of heads and the same table.
+/// Throws ShapeError when the sizes differ.
+template <RealMatrix X>
+Matrix<scalar_of<X>> rotate(const X& x, const RotaryTable<math::real_of<scalar_of<X>>>& table, Index heads) {
+  detail::expect_rotatable(x.rows(), x.cols(), table, heads);
+  Matrix<scalar_of<X>> out(x.rows(), x.cols());
+  detail::rotate_rows<scalar_of<X>>(x, table, heads, 1, out);
+  return out;
+}
+
+/// The same, the table made on the way.   positions [n].
+template <RealMatrix X>
+Matrix<scalar_of<X>> rotate(const X& x, const Rotary& rotary, Index heads,
+                            std::span<const Position> positions) {
+  return rotate(x, rotary.table<math::real_of<scalar_of<X>>>(positions), heads);
+}
+
+/// The same for the positions first, first + 1, ...: with a cache, first is its length.
+template <RealMatrix X>
+Matrix<scalar_of<X>> rotate(const X& x, const Rotary& rotary, Index heads, Index first = 0) {
+  return rotate(x, rotary, heads, std::span<const Position>(consecutive(x.rows(), first)));
+}
+
+/// The gradient of x, given that of its rotation: turned back by the same angles, times the same magnitude.
+///     d_output [n, heads * head_dim], table of n positions -> the same shape
+/// Throws ShapeError when the sizes differ.
+template <RealMatrix D>
+Matrix<scalar_of<D>> rotate_backward(const D& d_output, const RotaryTable<math::real_of<scalar_of<D>>>& table,
+                                     Index heads) {
+  detail::expect_rotatable(d_output.rows(), d_output.cols(), table, heads);
+  Matrix<scalar_of<D>> d_x(d_output.rows(), d_output.cols());
+  detail::rotate_rows<scalar_of<D>>(d_output, table, heads, -1, d_x);
+  return d_x;
+}
+
+}  // namespace headwise::position

@@ -1,0 +1,16 @@
+// expect: satisfaction of 'MaskPolicy<Mask>' \[with Mask = Window|'Window' does not satisfy 'MaskPolicy'
+// A mask is whatever has `allows(query, key)`.
+#include <headwise/attention/attend.hpp>
+
+struct Window {
+#ifdef HEADWISE_CONTROL
+  bool allows(headwise::Index query, headwise::Index key) const { return query - key < 8; }
+#else
+  bool sees(headwise::Index query, headwise::Index key) const { return query - key < 8; }
+#endif
+};
+
+int main() {
+  const headwise::Matrix<float> x = headwise::Matrix<float>::Zero(4, 4);
+  (void)headwise::attend(x, x, x, Window{});
+}
