@@ -11,6 +11,8 @@ endif()
 
 option(HEADWISE_NATIVE "Compile Headwise's own programs for the processor of this machine" OFF)
 
+set(CMAKE_CXX_EXTENSIONS OFF)
+
 # Warnings are errors, in our own targets only.
 add_library(headwise_warnings INTERFACE)
 target_compile_options(
@@ -38,3 +40,10 @@ target_link_libraries(headwise_program INTERFACE headwise::headwise headwise::io
 if(HEADWISE_NATIVE)
   target_link_libraries(headwise_program INTERFACE headwise::native)
 endif()
+
+# What programs with a command line link on top.
+find_package(CLI11 CONFIG REQUIRED)
+add_library(headwise_command_line INTERFACE)
+target_link_libraries(headwise_command_line INTERFACE CLI11::CLI11)
+# GCC 12 sees a null pointer in the std::string that CLI11's own code moves.
+target_compile_options(headwise_command_line INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-null-dereference>)

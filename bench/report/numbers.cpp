@@ -26,13 +26,15 @@ std::string significant(double x, int digits) {
 }
 
 std::string grouped(Index n) {
-  std::string digits = std::to_string(n);
-  const std::size_t first = digits[0] == '-' ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
+  const std::string digits = std::to_string(n);
+  std::string result;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t left = digits.size() - i;
+    const bool after_a_digit = i > 0 && digits[i - 1] != '-';
+    if (after_a_digit && left % 3 == 0) result.push_back(',');
+    result.push_back(digits[i]);
   }
-  return digits;
+  return result;
 }
 
 std::string scaled(double value, const std::string& unit, int digits) {

@@ -9,5 +9,6 @@ int main() {
   using Answer = float;
 #endif
   const headwise::Matrix<float> x = headwise::Matrix<float>::Zero(4, 4);
-  (void)headwise::attend(x, x, x, [](headwise::Index query, headwise::Index key) { return Answer(key <= query); });
+  (void)headwise::attend(x, x, x,
+                         [](headwise::Index query, headwise::Index key) { return Answer(key <= query); });
 }

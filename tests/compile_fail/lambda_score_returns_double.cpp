@@ -9,6 +9,7 @@ int main() {
   using Answer = double;
 #endif
   const headwise::Matrix<float> x = headwise::Matrix<float>::Zero(4, 4);
-  (void)headwise::attend(x, x, x, headwise::mask::None{},
-                         [](float s, headwise::Position, headwise::Position) { return Answer(s) * Answer(0.5); });
+  (void)headwise::attend(
+      x, x, x, headwise::mask::None{},
+      [](float s, headwise::Position, headwise::Position) { return Answer(s) * Answer(0.5); });
 }

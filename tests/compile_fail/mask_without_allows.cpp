@@ -1,4 +1,4 @@
-// expect: satisfaction of 'MaskPolicy<Mask>' \[with Mask = Window|'Window' does not satisfy 'MaskPolicy'
+// expect: satisfaction of 'MaskPolicy<Mask>' \[with Mask = Window|Window' does not satisfy 'MaskPolicy'
 // A mask is whatever has `allows(query, key)`.
 #include <headwise/attention/attend.hpp>
 

@@ -8,5 +8,6 @@ int main() {
 #else
   using Answer = int;
 #endif
-  (void)headwise::mask::where([](headwise::Index query, headwise::Index key) { return Answer(key <= query); });
+  (void)headwise::mask::where(
+      [](headwise::Index query, headwise::Index key) { return Answer(key <= query); });
 }

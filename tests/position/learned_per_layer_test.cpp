@@ -63,14 +63,13 @@ TEST(LearnedPerLayer, MemoryAndSegmentTogetherAreOneStretchOfTheTable) {
   const hw::Matrix<float> memory = text.topRows(6), x = text.bottomRows(4);
   // [docs position/learned_per_layer]
   const hw::position::LearnedPerLayer encoding({.layers = 2, .max_len = 10, .d_model = 4}, rng);
-  for (hw::Index layer = 0; layer < 2; ++layer) {
-    const hw::Matrix<float> keys = encoding.with_memory(memory, layer, x.rows());
-    const hw::Matrix<float> queries = encoding(x, layer);  // then attention, and the next layer
-    // [docs end]
-    const hw::Matrix<float> whole = encoding(text, layer);
-    EXPECT_TRUE(near(keys, Matrix<float>(whole.topRows(6)), 0));
-    EXPECT_TRUE(near(queries, Matrix<float>(whole.bottomRows(4)), 0));
-  }
+  const hw::Index layer = 1;
+  const hw::Matrix<float> queries = encoding(x, layer);
+  const hw::Matrix<float> remembered = encoding.with_memory(memory, layer, x.rows());
+  // [docs end]
+  const hw::Matrix<float> whole = encoding(text, layer);
+  EXPECT_TRUE(near(remembered, Matrix<float>(whole.topRows(6)), 0));
+  EXPECT_TRUE(near(queries, Matrix<float>(whole.bottomRows(4)), 0));
 }
 
 TEST(LearnedPerLayer, FollowsExplicitPositions) {
@@ -80,10 +79,8 @@ TEST(LearnedPerLayer, FollowsExplicitPositions) {
 }
 
 TEST(LearnedPerLayer, ThePapersModelHasSixteenMillionOfThem) {
-  Index parameters = 0;
   const LearnedPerLayerOptions paper;
-  parameters = paper.layers * paper.max_len * paper.d_model;
-  EXPECT_EQ(parameters, 16'777'216);
+  EXPECT_EQ(paper.layers * paper.max_len * paper.d_model, 16'777'216);
 }
 
 TEST(LearnedPerLayer, VisitsEachTable) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <headwise/attention/problem.hpp>
-#include <headwise/kernel/driver.hpp>
+#include <headwise/kernel/fused_attention.hpp>
 #include <headwise/score/none.hpp>
 
 #include <cstdio>
@@ -75,12 +75,12 @@ Explanation explain(const AttentionShape& shape, const AttendOptions& options, c
   auto problem = attention::make_problem(query, key, value, options, mask, score::None{});
   if (plans != nullptr) attention::use_plans(problem, *plans);
 
-  const kernel::Driver<Scalar, Mask> driver(problem, mask);
-  const kernel::TileSize size = kernel::tile_size<Scalar>();
+  const kernel::TileSize size = kernel::tile_size<Scalar>(problem.instruction_set);
+  const kernel::Driver<Scalar, Mask> driver(problem, mask, size);
   Explanation e;
   e.tile_queries = size.lanes;
   e.tile_keys = size.keys;
-  e.instruction_set = kernel::instruction_set();
+  e.instruction_set = name(problem.instruction_set);
   for (Index s = 0; s < problem.sequences(); ++s) {
     for (Index head = 0; head < heads; ++head) {
       const kernel::Schedule& schedule = driver.schedule(s, head);

@@ -4,6 +4,7 @@
 #include <headwise/core/executor.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/ragged_rows.hpp>
+#include <headwise/kernel/instruction_set.hpp>
 
 #include <limits>
 #include <optional>
@@ -31,6 +32,9 @@ struct AttendOptions {
 
   Dropout dropout{};
   Executor executor{};  ///< serial when not given
+
+  /// The vector instructions to use; the environment's, else the widest the CPU has, when not given.
+  std::optional<InstructionSet> instruction_set{};
 };
 
 }  // namespace headwise

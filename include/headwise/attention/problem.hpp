@@ -114,6 +114,7 @@ kernel::Problem<Scalar> make_problem(kernel::Operand<const Scalar> query, kernel
   p.key_positions = options.key_positions;
   p.dropout = options.dropout;
   p.executor = options.executor;
+  p.instruction_set = choose_instruction_set(options.instruction_set);
   for (Index s = 0; s < p.sequences(); ++s) {
     detail::check_offset(options, s, p.query_rows[s].size(), p.key_rows[s].size(),
                          needs_query_position<Scalar, Mask, Score>());

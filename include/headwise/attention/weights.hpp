@@ -12,7 +12,8 @@ namespace attention {
 /// The weights of one head of one sequence, pair by pair, into a block of `out`.
 template <class Scalar, class BoundMask, class BoundScore>
 void write_weights(const kernel::Problem<Scalar>& p, Index sequence, Index head, const BoundMask& mask,
-                   const BoundScore& score, const Matrix<Scalar>& lse, std::type_identity_t<MatrixRef<Scalar>> out) {
+                   const BoundScore& score, const Matrix<Scalar>& lse,
+                   std::type_identity_t<MatrixRef<Scalar>> out) {
   const kernel::Geometry g = p.geometry(sequence);
   const Range rows = p.query_rows[sequence];
   const auto query = kernel::head_view(p.query, sequence, rows.begin, head);

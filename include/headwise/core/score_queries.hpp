@@ -1,8 +1,11 @@
 #pragma once
 
+#include <headwise/core/parameter.hpp>
 #include <headwise/core/policy.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 /// What kernels and combinators ask of a score, be it a recipe, a chain of them or a plain callable.
@@ -10,9 +13,9 @@ namespace headwise {
 
 /// A callable Scalar(score, query, key), or one that also takes (head, sequence), bound to one head.
 ///
-/// The callable is held by value when that is a copy of bits, so that a lane loop sees no pointer; else by
-/// address: it must outlive the call, as the arguments of a verb do. It has no pull_back: a callable with its
-/// derivative is score::function.
+/// A small callable is held by value, so that a lane loop sees no pointer; a large one, or one that is not
+/// just bits, by address: it must outlive the call, as the arguments of a verb do. It has no pull_back: a
+/// callable with its derivative is score::function.
 template <class F, class Scalar>
 class CalledScore {
  public:
@@ -28,7 +31,7 @@ class CalledScore {
   }
 
  private:
-  static constexpr bool by_value = std::is_trivially_copyable_v<F>;
+  static constexpr bool by_value = std::is_trivially_copyable_v<F> && sizeof(F) <= 128;
 
   static constexpr auto hold(const F& f) noexcept {
     if constexpr (by_value) {
@@ -48,6 +51,17 @@ class CalledScore {
   std::conditional_t<by_value, F, const F*> f_;
   Index head_, sequence_;
 };
+
+/// An operand that a score can read when it computes in Scalar: a matrix, a view or a parameter of that
+/// scalar. Wider scalars (long double, std::complex) also read real operands, so that gradient checks need no
+/// second set of them.
+template <class Table, class Scalar>
+concept OperandOf = requires(const Table& table) {
+  value_of(table).coeff(Index(), Index());
+}
+&&(std::same_as<scalar_of<decltype(value_of(std::declval<const Table&>()))>, Scalar> ||
+   (!std::same_as<Scalar, float> && !std::same_as<Scalar, double> &&
+    std::constructible_from<Scalar, scalar_of<decltype(value_of(std::declval<const Table&>()))>>));
 
 /// The score of one head of one sequence. A recipe binds itself; a callable is wrapped.
 template <class Scalar, class Score>

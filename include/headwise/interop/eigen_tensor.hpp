@@ -81,12 +81,15 @@ auto tokens_view(T&& tensor, Layout) {
   using Element = std::remove_pointer_t<decltype(tensor.data())>;
   constexpr bool row_major = int(Plain::Layout) == int(Eigen::RowMajor);
   std::array<Index, std::size_t(Layout::rank)> size{}, stride{};
-  Index next = 1;
-  for (int i = 0; i < Layout::rank; ++i) {
-    const int axis = row_major ? Layout::rank - 1 - i : i;  // from the fastest to the slowest
-    size[std::size_t(axis)] = Index(tensor.dimension(axis));
-    stride[std::size_t(axis)] = next;
-    next *= size[std::size_t(axis)];
+  size[Layout::batch] = Index(tensor.dimension(Layout::batch));
+  size[Layout::tokens] = Index(tensor.dimension(Layout::tokens));
+  size[Layout::columns] = Index(tensor.dimension(Layout::columns));
+  if constexpr (Layout::rank == 4) size[Layout::heads] = Index(tensor.dimension(Layout::heads));
+  Index next = 1;  // strides grow in Index, whatever narrow index the tensor counts with
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    const std::size_t axis = row_major ? size.size() - 1 - i : i;
+    stride[axis] = next;
+    next *= size[axis];
   }
   TensorTokens<Element, Layout, row_major ? Eigen::RowMajor : Eigen::ColMajor> view;
   view.data = tensor.data();
@@ -111,10 +114,10 @@ concept TokensOfTensor = Tokens<T> && requires {
 
 /// What attention of tensors returns: output in the kind of the query tensor, and the natural logarithm of
 /// each softmax's sum, lse [batch * q_len, heads]. A query that sees no key has zeros and -inf.
-template <TokensOfTensor Q>
+template <class Tensor>
 struct AttendedTensor {
-  typename Q::Tensor output;
-  Matrix<scalar_of<Q>> lse;
+  Tensor output;
+  Matrix<typename Tensor::Scalar> lse;
 };
 
 namespace interop {
@@ -136,10 +139,11 @@ typename Q::Tensor make_tensor(Index batch, Index tokens, Index heads, Index hea
 }
 
 template <class Q, class K, class V, class Mask, class Score>
-AttendedTensor<Q> attend_tensors(const Q& query, const K& key, const V& value, const AttendOptions& options,
-                                 const Mask& mask, const Score& score) {
+AttendedTensor<typename Q::Tensor> attend_tensors(const Q& query, const K& key, const V& value,
+                                                  const AttendOptions& options, const Mask& mask,
+                                                  const Score& score) {
   using Scalar = scalar_of<Q>;
-  AttendedTensor<Q> result;
+  AttendedTensor<typename Q::Tensor> result;
   result.lse = attend_views(query.read_only(), key.read_only(), value.read_only(), options, mask, score,
                             [&](const kernel::Problem<Scalar>& problem) -> TokensView<Scalar> {
                               result.output =
@@ -159,8 +163,9 @@ AttendedTensor<Q> attend_tensors(const Q& query, const K& key, const V& value, c
 /// numbers are those of `attend` on the same rows, bit for bit. Cost and errors as `attend_into`, and the
 /// output's memory.
 template <TokensOfTensor Q, Tokens K, Tokens V, class... Policies>
-requires SameScalar<Q, K, V> && PoliciesOf<scalar_of<Q>, Policies...> AttendedTensor<Q> attend_with_lse(
-    const Q& query, const K& key, const V& value, const AttendOptions& options, const Policies&... policies) {
+requires SameScalar<Q, K, V> && PoliciesOf<scalar_of<Q>, Policies...> AttendedTensor<typename Q::Tensor>
+attend_with_lse(const Q& query, const K& key, const V& value, const AttendOptions& options,
+                const Policies&... policies) {
   const auto body = [&](const auto& mask, const auto& score) {
     return interop::attend_tensors(query, key, value, options, mask, score);
   };
@@ -168,8 +173,8 @@ requires SameScalar<Q, K, V> && PoliciesOf<scalar_of<Q>, Policies...> AttendedTe
 }
 
 template <TokensOfTensor Q, Tokens K, Tokens V, class... Policies>
-requires SameScalar<Q, K, V> && PoliciesOf<scalar_of<Q>, Policies...> AttendedTensor<Q> attend_with_lse(
-    const Q& query, const K& key, const V& value, const Policies&... policies) {
+requires SameScalar<Q, K, V> && PoliciesOf<scalar_of<Q>, Policies...> AttendedTensor<typename Q::Tensor>
+attend_with_lse(const Q& query, const K& key, const V& value, const Policies&... policies) {
   return headwise::attend_with_lse(query, key, value, AttendOptions{}, policies...);
 }
 

@@ -108,16 +108,20 @@ kernel::Operand<Element> operand(const TokensView<Element>& x, Index heads) {
           x.column_stride, head_stride,        x.batch_stride};
 }
 
+/// `name` must have the shape of the call's output.
 template <class Scalar>
-void check_output(const TokensView<const Scalar>& out, const TokensView<const Scalar>& query,
-                  const kernel::Problem<Scalar>& problem) {
-  check_view(out, "out");
-  expect_equal("attend: batch of out", out.batch, query.batch);
-  expect_equal("attend: tokens of out", out.tokens, query.tokens, "one output a query");
-  if (out.heads > 0) expect_equal("attend: heads of out", out.heads, problem.heads);
-  expect_equal(out.heads > 0 ? "attend: head_dim of out" : "attend: features of out", out.head_dim,
-               out.heads > 0 ? problem.value_dim : problem.heads * problem.value_dim,
-               "outputs are as wide as values");
+void check_output(const std::string& name, const TokensView<const Scalar>& out,
+                  const TokensView<const Scalar>& query, const kernel::Problem<Scalar>& problem) {
+  check_view(out, name);
+  expect_equal("attend: batch of " + name, out.batch, query.batch, "as many sequences as of queries");
+  expect_equal("attend: tokens of " + name, out.tokens, query.tokens, "one a query");
+  if (out.heads == 0) {
+    expect_equal("attend: features of " + name, out.head_dim, problem.heads * problem.value_dim,
+                 "heads * value_dim");
+    return;
+  }
+  expect_equal("attend: heads of " + name, out.heads, problem.heads, "as many as of queries");
+  expect_equal("attend: head_dim of " + name, out.head_dim, problem.value_dim, "as wide as the values");
 }
 
 template <class Scalar>
@@ -182,7 +186,7 @@ Matrix<Scalar> attend_into(const Q& query, const K& key, const V& value, const A
   const TokensView<const Scalar> q = query.read_only();
   return attend_views(q, key.read_only(), value.read_only(), options, mask, score,
                       [&](const kernel::Problem<Scalar>& problem) {
-                        check_output(out.read_only(), q, problem);
+                        check_output("out", out.read_only(), q, problem);
                         return out;
                       });
 }

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <headwise/io/dtype.hpp>
-#include <headwise/io/mapped_file.hpp>
-
-#include <nlohmann/json.hpp>
+#include <headwise/io/json_text.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -38,125 +36,36 @@ struct SafetensorsHeader {
 
 namespace detail {
 
-/// A forward iterator over the header that leaves its position where the handler of events can see it.
-struct CountingCursor {
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-  using iterator_category = std::input_iterator_tag;
-
-  const char* at = nullptr;
-  const char** furthest = nullptr;
-
-  reference operator*() const { return *at; }
-  CountingCursor& operator++() {
-    *furthest = ++at;
-    return *this;
-  }
-  friend bool operator==(const CountingCursor& a, const CountingCursor& b) { return a.at == b.at; }
-  friend bool operator!=(const CountingCursor& a, const CountingCursor& b) { return a.at != b.at; }
-};
-
-/// Takes the events of the JSON parser. It knows at every place what must come next, and refuses all else at
-/// once: nothing is built from what does not belong, whatever its depth or size.
-class HeaderEvents {
+/// Follows the JSON of a header. It knows at every place what must come next, and refuses all else at once:
+/// nothing is built from what does not belong, whatever its depth or size.
+class HeaderReader {
  public:
-  HeaderEvents(const std::string& file, std::string_view header) : file_(file), begin_(header.data()) {
-    position_ = begin_;
-  }
+  explicit HeaderReader(const std::string& file) : file_(file) {}
 
-  CountingCursor cursor(const char* at) { return {at, &position_}; }
   SafetensorsHeader take() { return std::move(header_); }
 
-  bool null() { return refuse("null"); }
-  bool boolean(bool value) { return refuse(value ? "true" : "false"); }
-  bool number_integer(std::int64_t value) { return refuse(std::to_string(value)); }
-  bool number_float(double, const std::string& digits) { return refuse("the number " + digits); }
-  bool binary(const std::vector<std::uint8_t>&) { return refuse("binary data"); }
-
-  bool number_unsigned(std::uint64_t value) {
-    if (place_ == Place::in_shape) {
-      if (!std::in_range<Index>(value)) refuse(std::to_string(value));
-      if (shape_->size() == max_rank) fail("has more than " + std::to_string(max_rank) + " dimensions");
-      shape_->push_back(Index(value));
-    } else if (place_ == Place::in_offsets && offsets_->size() < 2) {
-      offsets_->push_back(value);
-    } else {
-      refuse(std::to_string(value));
+  /// Returns false when the parser may forget the value.
+  bool operator()(const JsonEvent& event) {
+    byte_ = event.byte;
+    switch (event.kind) {
+      case JsonEvent::Kind::object_start:
+        begin_object();
+        return true;
+      case JsonEvent::Kind::object_end:
+        return end_object();
+      case JsonEvent::Kind::array_start:
+        begin_array();
+        return true;
+      case JsonEvent::Kind::array_end:
+        end_array();
+        return true;
+      case JsonEvent::Kind::key:
+        read_key(event.value.get_ref<const std::string&>());
+        return true;
+      default:
+        read_value(event.value);
+        return true;
     }
-    return true;
-  }
-
-  bool string(const std::string& value) {
-    if (place_ == Place::metadata_text) {
-      header_.metadata.insert_or_assign(field_, value);
-      place_ = Place::in_metadata;
-    } else if (place_ == Place::dtype) {
-      const auto known =
-          std::find_if(dtypes.begin(), dtypes.end(), [&](const auto& d) { return d.name == value; });
-      if (known == dtypes.end()) refuse(in_quotes(value));
-      dtype_ = known->dtype;
-      place_ = Place::in_entry;
-    } else {
-      refuse(in_quotes(value));
-    }
-    return true;
-  }
-
-  bool start_object(std::size_t) {
-    if (place_ == Place::start) return go(Place::in_file);
-    if (place_ == Place::metadata) return go(Place::in_metadata);
-    if (place_ != Place::entry) return refuse("an object");
-    entry_ = byte();
-    dtype_.reset();
-    shape_.reset();
-    offsets_.reset();
-    return go(Place::in_entry);
-  }
-
-  bool key(const std::string& name) {
-    if (place_ == Place::in_file) return begin_tensor(name);
-    if (place_ == Place::in_metadata) {
-      if (header_.metadata.contains(name)) fail("has the key " + in_quotes(name) + " twice");
-      field_ = name;
-      return go(Place::metadata_text);
-    }
-    if (name == "dtype" && !dtype_) return go(Place::dtype);
-    if (name == "shape" && !shape_) return go(Place::shape);
-    if (name == "data_offsets" && !offsets_) return go(Place::offsets);
-    const bool twice = name == "dtype" || name == "shape" || name == "data_offsets";
-    fail(twice ? "has the key " + in_quotes(name) + " twice"
-               : "has the key " + in_quotes(name) + ", expected only dtype, shape and data_offsets");
-  }
-
-  bool end_object() {
-    if (place_ == Place::in_entry) {
-      end_tensor();
-      return go(Place::in_file);
-    }
-    return go(place_ == Place::in_metadata ? Place::in_file : Place::finish);
-  }
-
-  bool start_array(std::size_t) {
-    if (place_ == Place::shape) {
-      shape_.emplace();
-      return go(Place::in_shape);
-    }
-    if (place_ != Place::offsets) return refuse("an array");
-    offsets_.emplace();
-    return go(Place::in_offsets);
-  }
-
-  bool end_array() {
-    if (place_ == Place::in_offsets && offsets_->size() != 2) {
-      fail("data_offsets has " + std::to_string(offsets_->size()) + " numbers, expected [begin, end]");
-    }
-    return go(Place::in_entry);
-  }
-
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) {
-    fail("is not valid JSON (UTF-8, without comments or trailing commas)");
   }
 
  private:
@@ -173,24 +82,98 @@ class HeaderEvents {
     shape,
     in_shape,
     offsets,
-    in_offsets,
-    finish
+    in_offsets
   };
   static constexpr std::size_t max_rank = 64;
 
-  bool go(Place place) {
-    place_ = place;
-    return true;
+  void begin_object() {
+    if (place_ == Place::start) {
+      place_ = Place::in_file;
+    } else if (place_ == Place::metadata) {
+      place_ = Place::in_metadata;
+    } else if (place_ == Place::entry) {
+      entry_ = byte_;
+      dtype_.reset();
+      shape_.reset();
+      offsets_.reset();
+      place_ = Place::in_entry;
+    } else {
+      refuse("an object");
+    }
   }
 
-  bool begin_tensor(const std::string& name) {
-    tensor_ = name;
-    if (name == "__metadata__") {
-      if (std::exchange(has_metadata_, true)) fail("occurs twice");
-      return go(Place::metadata);
+  bool end_object() {
+    if (place_ == Place::in_entry) end_tensor();
+    place_ = Place::in_file;
+    return false;
+  }
+
+  void begin_array() {
+    if (place_ == Place::shape) {
+      shape_.emplace();
+      place_ = Place::in_shape;
+    } else if (place_ == Place::offsets) {
+      offsets_.emplace();
+      place_ = Place::in_offsets;
+    } else {
+      refuse("an array");
     }
-    if (header_.tensors.contains(name)) fail("occurs twice");
-    return go(Place::entry);
+  }
+
+  void end_array() {
+    if (place_ == Place::in_offsets && offsets_->size() != 2) {
+      fail("data_offsets has " + std::to_string(offsets_->size()) + " numbers, expected [begin, end]");
+    }
+    place_ = Place::in_entry;
+  }
+
+  void read_key(const std::string& key) {
+    if (place_ == Place::in_file) {
+      subject_ = key == "__metadata__" ? key : "tensor " + in_quotes(key);
+      tensor_ = key;
+      const bool twice =
+          key == "__metadata__" ? std::exchange(has_metadata_, true) : header_.tensors.contains(key);
+      if (twice) fail("occurs twice");
+      place_ = key == "__metadata__" ? Place::metadata : Place::entry;
+    } else if (place_ == Place::in_metadata) {
+      if (header_.metadata.contains(key)) fail("has the key " + in_quotes(key) + " twice");
+      key_ = key;
+      place_ = Place::metadata_text;
+    } else {
+      const bool twice =
+          (key == "dtype" && dtype_) || (key == "shape" && shape_) || (key == "data_offsets" && offsets_);
+      if (twice) fail("has the key " + in_quotes(key) + " twice");
+      place_ = key == "dtype" ? Place::dtype : key == "shape" ? Place::shape : Place::offsets;
+      if (place_ == Place::offsets && key != "data_offsets") {
+        fail("has the key " + in_quotes(key) + ", expected only dtype, shape and data_offsets");
+      }
+    }
+  }
+
+  void read_value(const nlohmann::json& value) {
+    if (place_ == Place::metadata_text && value.is_string()) {
+      header_.metadata.emplace(key_, value.get_ref<const std::string&>());
+      place_ = Place::in_metadata;
+    } else if (place_ == Place::dtype && value.is_string()) {
+      const auto& name = value.get_ref<const std::string&>();
+      const auto known =
+          std::find_if(dtypes.begin(), dtypes.end(), [&](const auto& d) { return d.name == name; });
+      if (known == dtypes.end()) refuse(in_quotes(name));
+      dtype_ = known->dtype;
+      place_ = Place::in_entry;
+    } else if (place_ == Place::in_shape && is_natural(value)) {
+      if (shape_->size() == max_rank) fail("has more than " + std::to_string(max_rank) + " dimensions");
+      shape_->push_back(Index(value.get<std::uint64_t>()));
+    } else if (place_ == Place::in_offsets && is_natural(value) && offsets_->size() < 2) {
+      offsets_->push_back(value.get<std::uint64_t>());
+    } else {
+      refuse(json_in_words(value));
+    }
+  }
+
+  /// 0 to 2^63 - 1; what is larger, negative or broken is none.
+  static bool is_natural(const nlohmann::json& value) {
+    return value.is_number_unsigned() && std::in_range<Index>(value.get<std::uint64_t>());
   }
 
   void end_tensor() {
@@ -204,7 +187,6 @@ class HeaderEvents {
     info.end = (*offsets_)[1];
     info.entry = entry_;
     header_.tensors.emplace(tensor_, std::move(info));
-    tensor_.clear();
   }
 
   std::string_view expected() const {
@@ -218,42 +200,33 @@ class HeaderEvents {
       case Place::entry:
         return "an object with dtype, shape and data_offsets";
       case Place::dtype:
-        return "dtype to be BOOL, U8, I8, I16, F16, BF16, I32, F32, F64, I64 or a relative of these";
+        return "the dtype BOOL, U8, I8, I16, F16, BF16, I32, F32, F64, I64 or a relative of these";
       case Place::shape:
-        return "shape to be an array";
+        return "the shape to be an array";
       case Place::in_shape:
-        return "shape to hold integers from 0 to 2^63 - 1";
+        return "the shape to hold integers from 0 to 2^63 - 1";
       case Place::offsets:
         return "data_offsets to be an array";
       case Place::in_offsets:
-        return "data_offsets to be two integers, [begin, end]";
+        return "data_offsets to be two integers from 0 to 2^63 - 1";
       default:
-        return "the end";
+        return "nothing more";
     }
   }
 
-  /// The byte of the file at which reading stands: the header begins at 8.
-  std::uint64_t byte() const { return 8 + std::uint64_t(position_ - begin_); }
-
-  [[noreturn]] bool refuse(std::string_view got) const {
+  [[noreturn]] void refuse(std::string_view got) const {
     fail(std::string("has ").append(got).append(", expected ").append(expected()));
   }
 
   [[noreturn]] void fail(std::string_view text) const {
-    std::string subject = "header";
-    if (place_ != Place::start && place_ != Place::finish && !tensor_.empty()) {
-      subject = tensor_ == "__metadata__" ? tensor_ : "tensor " + in_quotes(tensor_);
-    }
-    fail_format(file_, subject.append(" before byte ").append(std::to_string(byte())), text);
+    fail_format(file_, subject_ + " before byte " + std::to_string(byte_), text);
   }
 
   const std::string& file_;
-  const char* begin_;
-  const char* position_;
   Place place_ = Place::start;
+  std::uint64_t byte_ = 8, entry_ = 8;
   bool has_metadata_ = false;
-  std::string tensor_, field_;
-  std::uint64_t entry_ = 0;
+  std::string subject_ = "header", tensor_, key_;
   std::optional<Dtype> dtype_;
   std::optional<std::vector<Index>> shape_;
   std::optional<std::vector<std::uint64_t>> offsets_;
@@ -345,12 +318,6 @@ inline std::string_view header_text(std::string_view bytes, const std::string& f
   }
   const std::string_view header = bytes.substr(8, std::size_t(length));
   if (!header.starts_with('{')) fail_format(file, "header at byte 8", "does not begin with '{'");
-  // The parser takes a NUL for the end; the format pads with spaces, and whatever hides behind a NUL is
-  // hostile.
-  if (const auto nul = header.find('\0'); nul != header.npos) {
-    fail_format(file, "header at byte " + std::to_string(8 + nul),
-                "has a NUL; a header is padded with spaces");
-  }
   return header;
 }
 
@@ -364,9 +331,9 @@ inline std::string_view header_text(std::string_view bytes, const std::string& f
 /// proportional to the header, never to a number that it claims.
 inline SafetensorsHeader read_safetensors_header(std::string_view bytes, const std::string& file) {
   const std::string_view text = detail::header_text(bytes, file);
-  detail::HeaderEvents events(file, text);
-  nlohmann::json::sax_parse(events.cursor(text.data()), events.cursor(text.data() + text.size()), &events);
-  SafetensorsHeader header = events.take();
+  detail::HeaderReader reader(file);
+  (void)parse_json(text, 8, file, std::ref(reader));
+  SafetensorsHeader header = reader.take();
   const std::uint64_t data_begin = 8 + text.size();
   detail::check_layout(file, header, data_begin, bytes.size() - data_begin);
   return header;

@@ -2,17 +2,11 @@
 
 #include <headwise/core/mask_queries.hpp>
 #include <headwise/kernel/schedule.hpp>
-#include <headwise/kernel/tile_products.hpp>
 
 #include <algorithm>
 #include <vector>
 
 namespace headwise::kernel {
-
-template <class Scalar>
-constexpr TileSize tile_size() noexcept {
-  return {MicroTile<Scalar>::lanes, MicroTile<Scalar>::keys};
-}
 
 /// The one loop over sequences, heads and blocks of queries. It cuts a call into tasks in a way that knows
 /// nothing of threads, and hands them to the executor, the longest first.
@@ -20,7 +14,7 @@ template <class Scalar, class Mask>
 class Driver {
  public:
   /// Makes the schedules: one a sequence, and one a head where mask or plans tell heads apart.
-  Driver(const Problem<Scalar>& problem, const Mask& mask) : problem_(problem) {
+  Driver(const Problem<Scalar>& problem, const Mask& mask, TileSize size) : problem_(problem), size_(size) {
     const bool per_head = depends_on_head<Mask>() || (problem.plans != nullptr && problem.plans->heads > 1);
     scheduled_heads_ = per_head ? problem.heads : 1;
     for (Index sequence = 0; sequence < problem.sequences(); ++sequence) {
@@ -29,8 +23,8 @@ class Driver {
       if (problem.plans == nullptr) dense = Plan::dense(geometry.q_len, geometry.k_len);
       for (Index head = 0; head < scheduled_heads_; ++head) {
         const Plan& plan = problem.plans == nullptr ? dense : problem.plans->at(sequence, head);
-        schedules_.push_back(make_schedule(plan, bind_mask(mask, problem.context(sequence, head)), geometry,
-                                           tile_size<Scalar>()));
+        schedules_.push_back(
+            make_schedule(plan, bind_mask(mask, problem.context(sequence, head)), geometry, size));
       }
       if (problem.plans == nullptr) dense_.push_back(std::move(dense));
     }
@@ -104,12 +98,13 @@ class Driver {
   }
 
   Executor executor_for(Index panels) const {
-    const double flops = 2.0 * double(panels * MicroTile<Scalar>::lanes * MicroTile<Scalar>::keys) *
-                         double(problem_.head_dim + problem_.value_dim);
+    const double flops =
+        2.0 * double(panels * size_.lanes * size_.keys) * double(problem_.head_dim + problem_.value_dim);
     return flops < serial_flops ? Executor() : problem_.executor;
   }
 
   const Problem<Scalar>& problem_;
+  TileSize size_;
   Index scheduled_heads_ = 1;
   std::vector<Schedule> schedules_;
   std::vector<Plan> dense_;

@@ -2,7 +2,6 @@
 
 #include <headwise/core/buffer.hpp>
 #include <headwise/core/policy.hpp>
-#include <headwise/kernel/simd.hpp>
 
 #include <array>
 #include <span>

@@ -55,4 +55,21 @@ Operand<Scalar> writable_operand(Matrix<Scalar>& x, Index heads) {
   return {x.data(), x.rows(), x.cols(), x.rowStride(), x.colStride(), (x.cols() / heads) * x.colStride()};
 }
 
+/// One head of one sequence of an operand: row i, column x is data[i * row_stride + x * column_stride].
+template <class Element>
+struct HeadView {
+  Element* data = nullptr;
+  Index row_stride = 0, column_stride = 1;
+
+  Element& operator()(Index row, Index column) const noexcept {
+    return data[row * row_stride + column * column_stride];
+  }
+};
+
+template <class Element>
+HeadView<Element> head_view(const Operand<Element>& operand, Index sequence, Index first_row,
+                            Index head) noexcept {
+  return {operand.at(sequence, first_row, head), operand.row_stride, operand.column_stride};
+}
+
 }  // namespace headwise::kernel

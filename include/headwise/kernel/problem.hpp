@@ -4,6 +4,7 @@
 #include <headwise/core/executor.hpp>
 #include <headwise/core/policy.hpp>
 #include <headwise/core/ragged_rows.hpp>
+#include <headwise/kernel/instruction_set.hpp>
 #include <headwise/kernel/operand.hpp>
 #include <headwise/kernel/plan.hpp>
 
@@ -41,6 +42,7 @@ struct Problem {
   Dropout dropout{};
   Executor executor{};
   const Plans* plans = nullptr;  ///< none: dense
+  InstructionSet instruction_set = InstructionSet::baseline;
 
   Index sequences() const noexcept { return query_rows.sequences(); }
   Index kv_head(Index head) const noexcept { return head / (heads / kv_heads); }
@@ -75,6 +77,22 @@ struct Problem {
     c.relative = {k.begin - q.end, k.end - q.begin + 1};
     return c;
   }
+};
+
+/// Where results go: output (sequence, row, head, column) and log-sum-exp [row over all sequences][head].
+template <class Scalar>
+struct ForwardResult {
+  Operand<Scalar> output;
+  MatrixRef<Scalar> lse;
+};
+
+/// What backward reads besides the problem, and where it writes. Gradients start at zero.
+template <class Scalar>
+struct BackwardTerms {
+  Operand<const Scalar> output, d_output;
+  ConstMatrixRef<Scalar> lse;
+  ConstMatrixRef<Scalar> d_lse;  ///< [q_rows, heads], or empty: zero
+  Operand<Scalar> d_query, d_key, d_value;
 };
 
 }  // namespace headwise::kernel

@@ -267,4 +267,17 @@ Schedule make_schedule(const Plan& plan, const Bound& mask, const Geometry& geom
   return schedule;
 }
 
+/// The panels of `chunk` that any of the blocks visits.
+inline Range visited_panels(const Schedule& schedule, Range blocks, Range chunk) noexcept {
+  Range visited{chunk.end, chunk.begin};
+  for (Index b = blocks.begin; b < blocks.end; ++b) {
+    for (const Segment& s : schedule.of(schedule.blocks[std::size_t(b)])) {
+      const Range common = intersect({s.begin, s.end}, chunk);
+      if (common.empty()) continue;
+      visited = {std::min(visited.begin, common.begin), std::max(visited.end, common.end)};
+    }
+  }
+  return visited.empty() ? Range{} : visited;
+}
+
 }  // namespace headwise::kernel

@@ -19,21 +19,24 @@ enum class Wiring {
 
 struct BlockOptions {
   MultiHeadAttentionOptions attention{};
-  std::optional<MultiHeadAttentionOptions> cross_attention{};  ///< of a decoder that looks at an encoder's output
+  std::optional<MultiHeadAttentionOptions>
+      cross_attention{};  ///< of a decoder that looks at an encoder's output
   FeedForwardOptions feed_forward{};
   NormOptions norm{};
   Wiring wiring = Wiring::pre_norm;
 };
 
-/// One layer of a Transformer: self-attention, perhaps cross-attention, feed-forward, each with a residual and a norm.
+/// One layer of a Transformer: self-attention, perhaps cross-attention, feed-forward, each with a residual
+/// and a norm.
 ///
 ///     y = N1(x + A(x)),       z = N2(y + F(y))             post_norm
 ///     y = x + A(N1(x)),       z = y + F(N2(y))             pre_norm
 ///     z = x + A(N1(x)) + F(N2(x))                          parallel
 ///
 /// Cross-attention, where there is one, stands between A and F with a norm of its own.
-/// Paper: Vaswani et al., "Attention Is All You Need", 2017, section 3.1; Xiong et al., "On Layer Normalization in the
-/// Transformer Architecture", 2020, table 1; Wang and Komatsuzaki, GPT-J-6B, 2021, for the parallel form.
+/// Paper: Vaswani et al., "Attention Is All You Need", 2017, section 3.1; Xiong et al., "On Layer
+/// Normalization in the Transformer Architecture", 2020, table 1; Wang and Komatsuzaki, GPT-J-6B, 2021, for
+/// the parallel form.
 template <class Scalar_ = float>
 class Block {
  public:
@@ -61,8 +64,9 @@ class Block {
 
   /// With cross-attention to `memory`: another matrix of rows, or what cross_attention() remembered of it.
   template <Sequence X, class Memory, class Mask, class Score, class MemoryMask>
-  auto across(const X& x, const AttendOptions& options, const Mask& mask, const Score& score, const Memory& memory,
-              const AttendOptions& memory_options, const MemoryMask& memory_mask) const {
+  auto across(const X& x, const AttendOptions& options, const Mask& mask, const Score& score,
+              const Memory& memory, const AttendOptions& memory_options,
+              const MemoryMask& memory_mask) const {
     return wired(
         x, [&](const auto& seen) { return attention_(seen, options, mask, score); },
         [&](const auto& seen) { return looked_up(seen, memory, memory_options, memory_mask); });
@@ -76,8 +80,9 @@ class Block {
     return {std::move(y), std::move(cache)};
   }
   template <RealMatrix X, class Memory, class Mask, class Score, class MemoryMask>
-  Cached<Matrix<Scalar>, Scalar> across(const X& x, Cache cache, const AttendOptions& options, const Mask& mask,
-                                        const Score& score, const Memory& memory, const AttendOptions& memory_options,
+  Cached<Matrix<Scalar>, Scalar> across(const X& x, Cache cache, const AttendOptions& options,
+                                        const Mask& mask, const Score& score, const Memory& memory,
+                                        const AttendOptions& memory_options,
                                         const MemoryMask& memory_mask) const {
     Matrix<Scalar> y = wired(x, going_on(cache, options, mask, score), [&](const auto& seen) {
       return looked_up(seen, memory, memory_options, memory_mask);
@@ -85,7 +90,8 @@ class Block {
     return {std::move(y), std::move(cache)};
   }
 
-  /// Visits attention.*, attention_norm.*, cross_attention.*, cross_norm.*, feed_forward.*, feed_forward_norm.*.
+  /// Visits attention.*, attention_norm.*, cross_attention.*, cross_norm.*, feed_forward.*,
+  /// feed_forward_norm.*.
   void for_each_parameter(auto&& visit) { visit_all(*this, visit); }
   void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
 

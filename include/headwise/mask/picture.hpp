@@ -7,12 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace headwise::mask {
 
 /// Which head and sequence a picture shows, and where its tokens stand; the meaning is that of AttendOptions.
 struct PictureOptions {
-  std::optional<Index> query_offset{}; ///< keys before the first query, or align_last
+  std::optional<Index> query_offset{};  ///< keys before the first query, or align_last
   std::span<const Position> query_positions{}, key_positions{};  ///< one a row; both or neither
   Index head = 0, heads = 1;
   Index sequence = 0, sequences = 1;  ///< of a batch in which all sequences have q_len queries and k_len keys
@@ -23,14 +24,12 @@ namespace detail {
 inline void check_picture(Index q_len, Index k_len, const PictureOptions& options) {
   expect_not_negative("to_dense: q_len", q_len);
   expect_not_negative("to_dense: k_len", k_len);
-  if (options.head < 0 || options.head >= options.heads) {
-    fail_shape("to_dense: head", std::to_string(options.head),
-               "below " + std::to_string(options.heads) + " (heads)");
-  }
-  if (options.sequence < 0 || options.sequence >= options.sequences) {
-    fail_shape("to_dense: sequence", std::to_string(options.sequence),
-               "below " + std::to_string(options.sequences) + " (sequences)");
-  }
+  const auto expect_one_of = [](std::string_view what, Index got, Index count, std::string_view of) {
+    if (got >= 0 && got < count) return;
+    fail_shape(what, std::to_string(got), "0 to " + std::to_string(count - 1) + std::string(of));
+  };
+  expect_one_of("to_dense: head", options.head, options.heads, " (heads)");
+  expect_one_of("to_dense: sequence", options.sequence, options.sequences, " (sequences)");
   if (options.query_positions.empty() && options.key_positions.empty()) return;
   expect_equal("to_dense: query_positions", Index(options.query_positions.size()), q_len,
                "give one for each query");

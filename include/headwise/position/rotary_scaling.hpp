@@ -54,7 +54,7 @@ struct YarnScaling {
   double beta_fast = 32;     ///< pairs that turn more often than this over trained_len are unchanged
   double beta_slow = 1;      ///< pairs that turn less often than this are divided by factor
   bool truncate = true;      ///< ends of the ramp at whole pairs
-  std::optional<double> attention_factor;  ///< replaces g
+  std::optional<double> attention_factor{};  ///< replaces g
 };
 
 /// Llama 3: by wavelength; short ones unchanged, long ones divided by factor, a blend between.
@@ -70,10 +70,10 @@ struct Llama3Scaling {
 /// ln(trained_len)). Paper: Ding et al., "LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens",
 /// 2024, section 3.
 struct LongRopeScaling {
-  std::vector<double> short_factors, long_factors;  ///< [rotary_dim / 2] each
+  std::vector<double> short_factors{}, long_factors{};  ///< [rotary_dim / 2] each
   Index trained_len = 2048;
-  double factor = 1;                       ///< longest length / trained_len, for g
-  std::optional<double> attention_factor;  ///< replaces g
+  double factor = 1;                         ///< longest length / trained_len, for g
+  std::optional<double> attention_factor{};  ///< replaces g
 };
 
 using RotaryScaling = std::variant<Unscaled, LinearScaling, NtkScaling, DynamicNtkScaling, YarnScaling,

@@ -14,7 +14,9 @@ struct None {
     static constexpr bool identity = true;
 
     constexpr Scalar operator()(Scalar s, Position, Position) const noexcept { return s; }
-    constexpr PullBack<Scalar> pull_back(Scalar, Position, Position, Scalar d) const noexcept { return {d, {}}; }
+    constexpr PullBack<Scalar> pull_back(Scalar, Position, Position, Scalar d) const noexcept {
+      return {d, {}};
+    }
   };
 
   template <class Scalar>

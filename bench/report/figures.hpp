@@ -1,0 +1,16 @@
+#pragma once
+
+#include "report/progress.hpp"
+
+#include <filesystem>
+
+namespace headwise::report {
+
+/// Writes folder/<mask|score|position>/<name>.svg for every picture of the galleries: the figures of the
+/// docs. Throws std::runtime_error when a file cannot be written.
+void write_figures(const std::filesystem::path& folder, Progress& progress);
+
+/// Writes a whole file, or throws std::runtime_error naming it.
+void write_file(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace headwise::report
