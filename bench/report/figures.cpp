@@ -20,7 +20,7 @@ void write_figures(const std::filesystem::path& folder, Progress& progress) {
   std::size_t written = 0;
   for (const auto& pictures : {draw_masks(), draw_scores(), draw_positions()}) {
     for (const Picture& picture : pictures) {
-      progress.step("drawing " + picture.name);
+      progress.step("drawing", picture.name);
       write_file(folder / (picture.name + ".svg"), standalone(picture.svg));
       ++written;
     }

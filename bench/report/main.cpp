@@ -1,7 +1,6 @@
-#include <CLI/CLI.hpp>
-
 #include "report/attention_calls.hpp"
 #include "report/chart.hpp"
+#include "report/command_line.hpp"
 #include "report/figures.hpp"
 #include "report/findings.hpp"
 #include "report/gallery.hpp"
@@ -21,12 +20,6 @@
 namespace {
 
 using namespace headwise::report;
-
-struct Choices {
-  std::string model, out = "headwise-report.html", figures;
-  headwise::Index max_length = 16384;
-  bool quick = false;
-};
 
 ScalingOptions scaling_options(const Choices& choices) {
   ScalingOptions options;
@@ -111,16 +104,7 @@ int run(const Choices& choices) {
 
 int main(int argc, char** argv) {
   Choices choices;
-  CLI::App app{"Measures what attention costs on this machine, runs a real model, and writes one HTML page."};
-  app.add_option("--model", choices.model,
-                 "folder of all-MiniLM-L6-v2: model.safetensors, config.json, vocab.txt");
-  app.add_option("--out", choices.out, "the page to write")->capture_default_str();
-  app.add_option("--max-length", choices.max_length, "longest sequence to time")
-      ->check(CLI::Range(256, 1 << 20))
-      ->capture_default_str();
-  app.add_flag("--quick", choices.quick, "lengths up to 2,048 and few repeats: a look, not a measurement");
-  app.add_option("--figures", choices.figures, "only draw the figures of the docs into this folder");
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> exit_code = read_command_line(argc, argv, choices)) return *exit_code;
   try {
     return run(choices);
   } catch (const std::exception& error) {

@@ -57,7 +57,7 @@ std::vector<MemoryUse> measure_memory(Index longest, Progress& progress) {
   for (Index seq_len = 1024; seq_len <= longest; seq_len *= 2) {
     const Operands operands = make_operands(seq_len);
     for (const Pattern pattern : patterns) {
-      progress.step("memory of " + std::string(name_of(pattern)) + ", " + grouped(seq_len) + " tokens");
+      progress.step("memory over " + grouped(seq_len) + " tokens", std::string(name_of(pattern)));
       MemoryUse use{pattern, seq_len, 0, 0};
       use.forward_bytes = growth_of([&] { (void)run_forward(pattern, operands); });
       use.backward_bytes = growth_of([&] {

@@ -109,7 +109,7 @@ std::string sentence_section(const SentenceStudy& study) {
       element("b", "", "Cosine similarity of every two sentences") +
           escape("Rows and columns are the same sentences, topic by topic: orange blocks along the diagonal "
                  "mean that the model groups sentences by what they are about."));
-  inside += element("div", "class=\"wide\"", to_html(sentence_table(study)));
+  inside += to_html(sentence_table(study));
   return section("sentences", "Real sentences", inside);
 }
 
@@ -142,7 +142,7 @@ std::string gallery_sections(const Results& results) {
 }
 
 std::string method_section(const Results& results) {
-  std::string inside = element("div", "class=\"wide\"", to_html(machine_table(results)));
+  std::string inside = to_html(machine_table(results));
   inside += paragraph(
       "Every time is the median of up to nine calls of the library's own verb, on random matrices, in "
       "processor time of "

@@ -30,7 +30,7 @@ th,td{padding:.3rem .8rem;border-bottom:1px solid var(--faint);vertical-align:to
 thead th{border-bottom:2px solid var(--faint);font-weight:600}
 th{text-align:left;font-weight:500}
 td,thead th:not(:first-child){text-align:right;white-space:nowrap}
-.wide td,.wide thead th:not(:first-child){text-align:left;white-space:normal}
+.words td,.words thead th:not(:first-child){text-align:left;white-space:normal}
 .map th,.map td{padding:.3rem .4rem;border:1px solid var(--paper);text-align:center}
 .map tbody th{text-align:left;font-weight:400;white-space:nowrap}
 .map .topic{color:var(--soft)}

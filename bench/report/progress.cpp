@@ -17,10 +17,16 @@ Progress::~Progress() {
   if (open_) std::fputs(rewind_line, stream_);
 }
 
-void Progress::step(const std::string& what) {
-  std::fprintf(stream_, "%s%s ...%s", terminal_ ? rewind_line : "", what.c_str(), terminal_ ? "" : "\n");
+void Progress::step(const std::string& stage, const std::string& detail) {
+  if (terminal_) {
+    std::fprintf(stream_, "%s%s%s%s ...", rewind_line, stage.c_str(), detail.empty() ? "" : ": ",
+                 detail.c_str());
+    open_ = true;
+  } else if (stage != stage_) {
+    std::fprintf(stream_, "%s ...\n", stage.c_str());
+  }
   std::fflush(stream_);
-  open_ = terminal_;
+  stage_ = stage;
 }
 
 void Progress::note(const std::string& what) {

@@ -5,7 +5,7 @@
 
 namespace headwise::report {
 
-/// Says on stderr what is being done: one line that is rewritten on a terminal, a line a step elsewhere.
+/// Says what is being done: one line that is rewritten on a terminal, a line a stage elsewhere.
 class Progress {
  public:
   explicit Progress(std::FILE* stream = stderr);
@@ -14,8 +14,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A step that is about to begin.
-  void step(const std::string& what);
+  /// A step that is about to begin; steps of one stage differ in their detail only.
+  void step(const std::string& stage, const std::string& detail = {});
   /// A line that stays.
   void note(const std::string& what);
 
@@ -23,6 +23,7 @@ class Progress {
   std::FILE* stream_;
   bool terminal_;
   bool open_ = false;
+  std::string stage_;
 };
 
 }  // namespace headwise::report

@@ -84,8 +84,8 @@ std::vector<Curve> measure_scaling(const ScalingOptions& options, Progress& prog
     for (Curve& curve : curves) {
       const bool forward = curve.direction == Direction::forward;
       if (seq_len > (forward ? options.longest_forward : options.longest_backward)) continue;
-      progress.step(std::string(name_of(curve.pattern)) + (forward ? ", forward, " : ", backward, ") +
-                    grouped(seq_len) + " tokens");
+      progress.step("timing " + grouped(seq_len) + " tokens",
+                    std::string(name_of(curve.pattern)) + (forward ? ", forward" : ", backward"));
       if (forward) expect_same_pairs(curve.pattern, seq_len);
       measure_length(curve, operands, options);
     }

@@ -23,11 +23,12 @@ std::size_t width(const std::string& text) {
   return std::size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string aligned(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
+std::string aligned(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                    bool words) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string space(widths[i] - width(cells[i]), ' ');
-    line += (i == 0 ? "  " + cells[i] + space : "  " + space + cells[i]);
+    line += (i == 0 || words ? "  " + cells[i] + space : "  " + space + cells[i]);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
@@ -45,8 +46,8 @@ std::string to_text(const Table& table) {
   std::vector<std::string> rule;
   for (std::size_t w : widths) rule.emplace_back(w, '-');
   std::string text = table.caption.empty() ? "" : table.caption + "\n";
-  text += aligned(table.head, widths) + aligned(rule, widths);
-  for (const auto& row : table.rows) text += aligned(row, widths);
+  text += aligned(table.head, widths, table.words) + aligned(rule, widths, table.words);
+  for (const auto& row : table.rows) text += aligned(row, widths, table.words);
   return text;
 }
 
@@ -67,7 +68,7 @@ std::string to_html(const Table& table) {
   return element(
              "div",
              "class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape(table.caption) + "\"",
-             element("table", "", inside)) +
+             element("table", table.words ? "class=\"words\"" : "", inside)) +
          "\n";
 }
 

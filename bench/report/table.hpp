@@ -10,9 +10,10 @@ struct Table {
   std::string caption;
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;  ///< each as long as `head`; the first cell names the row
+  bool words = false;  ///< cells hold words rather than numbers, and are aligned to the left
 };
 
-/// Aligned columns: the first to the left, the others, which are numbers, to the right.
+/// Aligned columns: the first to the left, numbers to the right.
 /// Throws std::invalid_argument when a row is not as long as the head.
 std::string to_text(const Table& table);
 

@@ -67,7 +67,8 @@ Table machine_table(const Results& results) {
                                                     " with " + results.ceilings.instruction_set},
            {"memory bandwidth, triad", scaled(results.ceilings.bytes_per_second, "B/s") + " over " +
                                            bytes(results.ceilings.triad_bytes)},
-           {"date", machine.date}}};
+           {"date", machine.date}},
+          true};
 }
 
 Table exponent_table(const Results& results) {
@@ -149,7 +150,8 @@ std::size_t nearest(const SentenceStudy& study, std::size_t sentence) {
 Table sentence_table(const SentenceStudy& study) {
   Table table{"Each sentence and the one that the model finds most similar",
               {"", "sentence", "topic", "tokens", "most similar", "cosine"},
-              {}};
+              {},
+              true};
   for (std::size_t i = 0; i < study.sentences.size(); ++i) {
     const std::size_t other = nearest(study, i);
     table.rows.push_back({std::to_string(i + 1), study.sentences[i], study.topics[i],

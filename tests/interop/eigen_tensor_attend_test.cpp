@@ -1,20 +1,18 @@
 #include <headwise/interop/eigen_tensor.hpp>
-#include <headwise/mask/causal.hpp>
 
 #include <gtest/gtest.h>
 
 #include "interop/tensors.hpp"
 #include "support/check.hpp"
-#include "support/reference.hpp"
 
 #include <cmath>
 #include <limits>
-#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace headwise {
 namespace {
 
-using check::near;
 using check::random;
 using tensors::for_each_kind;
 using tensors::HeadsTokens;
@@ -68,70 +66,13 @@ TEST(AttendTensors, TakesEachTensorInAKindOfItsOwn) {
   EXPECT_EQ(tensors::FeaturesColumnMajor::to_rows(got, batch, q_len, heads, 4), expected);
 }
 
-TEST(AttendTensors, IsTheSoftmaxOfEachSequenceAndHead) {
-  const Index batch = 2, q_len = 3, k_len = 5, heads = 2;
-  const auto q = random(batch * q_len, heads * 4, 7), k = random(batch * k_len, heads * 4, 8),
-             v = random(batch * k_len, heads * 3, 9);
-  const auto query = HeadsTokens::from_rows(q, batch, heads), key = HeadsTokens::from_rows(k, batch, heads),
-             value = HeadsTokens::from_rows(v, batch, heads);
-  const auto layout = layout::batch_heads_tokens;
-
-  const auto output =
-      attend(tokens_view(query, layout), tokens_view(key, layout), tokens_view(value, layout));
-
-  const Matrix<double> got = HeadsTokens::to_rows(output, batch, q_len, heads, 3);
-  for (Index b = 0; b < batch; ++b) {
-    for (Index h = 0; h < heads; ++h) {
-      const auto expected =
-          reference::attention(q.block(b * q_len, h * 4, q_len, 4), k.block(b * k_len, h * 4, k_len, 4),
-                               v.block(b * k_len, h * 3, k_len, 3));
-      EXPECT_TRUE(near(got.block(b * q_len, h * 3, q_len, 3), expected, 1e-14)) << b << " " << h;
-    }
-  }
-}
-
-TEST(AttendTensors, B31_RepeatsKeyValueHeadsAlongTheHeadAxisAndNotAlongTime) {
-  Eigen::Tensor<double, 4, Eigen::RowMajor> query(1, 2, 2, 1), key(1, 2, 1, 1), value(1, 2, 1, 1);
-  query.setZero();
-  key.setZero();
-  value(0, 0, 0, 0) = 1;
-  value(0, 1, 0, 0) = 3;
-  const auto layout = layout::batch_tokens_heads;
-  const auto q = tokens_view(query, layout), k = tokens_view(key, layout), v = tokens_view(value, layout);
-
-  const auto everything = attend(q, k, v);
-  ASSERT_EQ(everything.dimension(1), 2) << "the output is as long as the query";
-  ASSERT_EQ(everything.dimension(2), 2);
-  const auto causal = attend(q, k, v, mask::Causal{});
-  for (Index head = 0; head < 2; ++head) {
-    for (Index token = 0; token < 2; ++token) EXPECT_NEAR(everything(0, token, head, 0), 2, 1e-15);
-    EXPECT_NEAR(causal(0, 0, head, 0), 1, 1e-15);
-    EXPECT_NEAR(causal(0, 1, head, 0), 2, 1e-15);
-  }
-}
-
-TEST(AttendTensors, ReadsTheSameNumbersDifferentlyUnderAnotherTag) {
-  const Matrix<double> rows = random(4, 12, 10);  // one sequence of 4 tokens, or of 4 heads
-  Eigen::Tensor<double, 4, Eigen::RowMajor> x(1, 4, 4, 3);
-  for (Index i = 0; i < 48; ++i) x.data()[i] = rows.data()[i];
-  const auto tokens_first = tokens_view(x, layout::batch_tokens_heads);
-  const auto heads_first = tokens_view(x, layout::batch_heads_tokens);
-
-  const auto by_tokens = attend(tokens_first, tokens_first, tokens_first);
-  const auto by_heads = attend(heads_first, heads_first, heads_first);
-
-  EXPECT_EQ(TokensHeads::to_rows(by_tokens, 1, 4, 4, 3), attend(rows, rows, rows, {.heads = 4}));
-  const Matrix<double> transposed = HeadsTokens::to_rows(x, 1, 4, 4, 3);
-  EXPECT_EQ(HeadsTokens::to_rows(by_heads, 1, 4, 4, 3),
-            attend(transposed, transposed, transposed, {.heads = 4}));
-}
-
 TEST(AttendTensors, WritesIntoMemoryOwnedByOthers) {
   const Index batch = 2, tokens = 7, heads = 2;
   const Matrix<double> q = random(batch * tokens, heads * 4, 11), k = random(batch * tokens, heads * 4, 12),
                        v = random(batch * tokens, heads * 4, 13);
   const AttendOptions options{.heads = heads};
-  const auto expected = attend_with_lse(q, k, v, stacked(batch, tokens, tokens, options), mask::Causal{});
+  const auto expected =
+      attend_with_lse(q, k, v, stacked(batch, tokens, tokens, options), by_head_and_sequence);
   const auto query = TokensHeads::from_rows(q, batch, heads), key = TokensHeads::from_rows(k, batch, heads),
              value = TokensHeads::from_rows(v, batch, heads);
   const auto layout = layout::batch_tokens_heads;
@@ -141,7 +82,7 @@ TEST(AttendTensors, WritesIntoMemoryOwnedByOthers) {
   const Eigen::TensorMap<HeadsTokens::Tensor> out(memory.data() + 1, batch, heads, tokens, 4);
   const Matrix<double> lse =
       attend_into(tokens_view(query, layout), tokens_view(key, layout), tokens_view(value, layout),
-                  mask::Causal{}, tokens_view(out, layout::batch_heads_tokens));
+                  by_head_and_sequence, tokens_view(out, layout::batch_heads_tokens));
 
   EXPECT_EQ(HeadsTokens::to_rows(out, batch, tokens, heads, 4), expected.output);
   EXPECT_EQ(lse, expected.lse);
@@ -154,7 +95,8 @@ TEST(AttendTensors, GivesRowsWithoutKeysZerosAndKeepsEmptyBatches) {
     Eigen::Tensor<double, 4> query(batch, q_len, 2, 3), key(batch, k_len, 2, 3);
     query.setConstant(1);
     key.setConstant(1);
-    return attend_with_lse(tokens_view(query, layout), tokens_view(key, layout), tokens_view(key, layout));
+    return attend_with_lse(tokens_view(query, layout), tokens_view(key, layout), tokens_view(key, layout),
+                           {.query_offset = 0}, by_head_and_sequence);
   };
   const auto no_keys = attend_shapes(2, 3, 0);
   ASSERT_EQ(no_keys.output.size(), 2 * 3 * 2 * 3);

@@ -8,10 +8,10 @@ file(MAKE_DIRECTORY "${build}")
 
 run(pkg-config --cflags --libs headwise)
 separate_arguments(flags UNIX_COMMAND "${run_output}")
-run("${COMPILER}" -std=c++20 -O2 "${SOURCE}/main.cpp" -o "${build}/consumer" ${flags})
+run("${COMPILER}" -std=c++20 "${SOURCE}/main.cpp" -o "${build}/consumer" ${flags})
 run_program("${build}/consumer" "consumer: right")
 
 run(pkg-config --cflags --libs headwise-io)
 separate_arguments(flags UNIX_COMMAND "${run_output}")
-run("${COMPILER}" -std=c++20 -O2 "${SOURCE}/io.cpp" -o "${build}/io_consumer" ${flags})
+run("${COMPILER}" -std=c++20 "${SOURCE}/io.cpp" -o "${build}/io_consumer" ${flags})
 run_program("${build}/io_consumer" "io consumer: right")

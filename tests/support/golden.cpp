@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -218,6 +219,15 @@ std::string Case::text_or(const std::string& key, const std::string& otherwise) 
   return has_setting(key) ? text(key) : otherwise;
 }
 
+std::string Case::settings_besides(const std::vector<std::string_view>& known) const {
+  std::string others;
+  for (const auto& [key, value] : config().items()) {
+    if (value.is_null() || std::find(known.begin(), known.end(), key) != known.end()) continue;
+    others += (others.empty() ? "" : ", ") + key;
+  }
+  return others;
+}
+
 const Tensor& Case::tensor(const std::string& name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) throw std::out_of_range("golden case " + name_ + " has no tensor " + name);
@@ -228,6 +238,10 @@ std::vector<std::string> Case::tensor_names() const {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : tensors_) names.push_back(name);
   return names;
+}
+
+std::string Case::dtype(const std::string& tensor) const {
+  return entry_->at("tensors").at(tensor).at("dtype").get<std::string>();
 }
 
 std::vector<Index> Case::integers(const std::string& name) const {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Golden files: inputs and outputs of independent implementations, in a folder with a manifest.json.
@@ -99,10 +100,16 @@ class Case {
   double number_or(const std::string& key, double otherwise) const;
   std::string text_or(const std::string& key, const std::string& otherwise) const;
 
+  /// The settings of config that are not null and not among `known`, comma by comma: a case that has some
+  /// asks for more than the test does, and is to be skipped.
+  std::string settings_besides(const std::vector<std::string_view>& known) const;
+
   bool has(const std::string& tensor) const { return tensors_.contains(tensor); }
   /// Throws std::out_of_range, naming case and tensor.
   const Tensor& tensor(const std::string& name) const;
   std::vector<std::string> tensor_names() const;
+  /// "F64", "F32", "I64" or "U8" (booleans), as the manifest says. Throws when it does not name the tensor.
+  std::string dtype(const std::string& tensor) const;
   Matrix<double> rows(const std::string& name) const { return as_rows(tensor(name)); }
   Matrix<double> heads(const std::string& name) const { return as_heads(tensor(name)); }
   Matrix<double> lse(const std::string& name) const { return as_lse(tensor(name)); }

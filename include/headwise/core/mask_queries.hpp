@@ -10,8 +10,8 @@
 /// bound test.
 namespace headwise {
 
-/// One tile in both coordinates. `positions` may be a bounding box of scattered positions: what holds for all
-/// pairs of the box holds for the tile.
+/// One tile in both coordinates. Ranges may be bounding boxes, of scattered positions or gathered rows: what
+/// holds for all pairs of the box holds for the tile.
 struct PlaceTile {
   Tile positions, rows;
 };

@@ -11,22 +11,18 @@
 /// What kernels and combinators ask of a score, be it a recipe, a chain of them or a plain callable.
 namespace headwise {
 
-/// A callable Scalar(score, query, key), or one that also takes (head, sequence), bound to one head.
-///
-/// A small callable is held by value, so that a lane loop sees no pointer; a large one, or one that is not
-/// just bits, by address: it must outlive the call, as the arguments of a verb do. It has no pull_back: a
-/// callable with its derivative is score::function.
-template <class F, class Scalar>
-class CalledScore {
+/// A callable as a bound score holds it: a small one by value, so that a lane loop sees no pointer; a large
+/// one, or one that is not just bits, by address. It must outlive the call, as the arguments of a verb do.
+template <class F>
+class HeldCallable {
  public:
-  constexpr CalledScore(const F& f, const Context& context) noexcept
-      : f_(hold(f)), head_(context.head), sequence_(context.sequence) {}
+  constexpr explicit HeldCallable(const F& f) noexcept : f_(hold(f)) {}
 
-  constexpr Scalar operator()(Scalar s, Position query, Position key) const {
-    if constexpr (requires { callable()(s, query, key); }) {
-      return callable()(s, query, key);
+  constexpr const F& operator*() const noexcept {
+    if constexpr (by_value) {
+      return f_;
     } else {
-      return callable()(s, query, key, head_, sequence_);
+      return *f_;
     }
   }
 
@@ -40,15 +36,28 @@ class CalledScore {
       return &f;
     }
   }
-  constexpr const F& callable() const noexcept {
-    if constexpr (by_value) {
-      return f_;
+
+  std::conditional_t<by_value, F, const F*> f_;
+};
+
+/// A callable Scalar(score, query, key), or one that also takes (head, sequence), bound to one head. It has
+/// no pull_back: a callable with its derivative is score::function.
+template <class F, class Scalar>
+class CalledScore {
+ public:
+  constexpr CalledScore(const F& f, const Context& context) noexcept
+      : f_(f), head_(context.head), sequence_(context.sequence) {}
+
+  constexpr Scalar operator()(Scalar s, Position query, Position key) const {
+    if constexpr (requires { (*f_)(s, query, key); }) {
+      return (*f_)(s, query, key);
     } else {
-      return *f_;
+      return (*f_)(s, query, key, head_, sequence_);
     }
   }
 
-  std::conditional_t<by_value, F, const F*> f_;
+ private:
+  HeldCallable<F> f_;
   Index head_, sequence_;
 };
 
@@ -63,7 +72,8 @@ concept OperandOf = requires(const Table& table) {
    (!std::same_as<Scalar, float> && !std::same_as<Scalar, double> &&
     std::constructible_from<Scalar, scalar_of<decltype(value_of(std::declval<const Table&>()))>>));
 
-/// The score of one head of one sequence. A recipe binds itself; a callable is wrapped.
+/// The score of one head of one sequence. A recipe binds itself; a callable is wrapped. What is bound may
+/// refer to `score`, which must outlive it.
 template <class Scalar, class Score>
 constexpr auto bind_score(const Score& score, const Context& context) {
   if constexpr (ScoreRecipe<Score>) {

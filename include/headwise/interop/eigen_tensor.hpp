@@ -192,4 +192,28 @@ typename Q::Tensor attend(const Q& query, const K& key, const V& value, const Po
   return headwise::attend_with_lse(query, key, value, AttendOptions{}, policies...).output;
 }
 
+/// A layer applied to every token of a tensor, or whatever else reads rows and gives as many.
+///
+///     map_rows(x, [&](const auto& rows) { return layer(rows, {.query_rows = x.borders()}); })
+///
+/// f gets the matrix [batch * tokens, features] in place where rows lie behind each other, else a copy; its
+/// result [batch * tokens, n] becomes a tensor [batch, tokens, n] in the storage order of x. Throws
+/// ShapeError when f gives another number of rows.
+template <TokensOfTensor X, class F>
+auto map_rows(const X& x, const F& f) {
+  using Scalar = scalar_of<X>;
+  using Rows = Eigen::Map<const Matrix<Scalar>, Eigen::Unaligned, Eigen::OuterStride<>>;
+  using Y = TensorTokens<Scalar, layout::BatchTokensFeatures, int(X::Tensor::Layout)>;
+  const bool in_place =
+      interop::rows_are_stacked(x) && interop::columns_are_flat(x) && interop::flat_column_stride(x) == 1;
+  const Matrix<Scalar> copy = in_place ? Matrix<Scalar>() : to_matrix(x);
+  const Rows rows(in_place ? x.data : copy.data(), x.batch * x.tokens, x.features(),
+                  Eigen::OuterStride<>(in_place ? interop::stacked_row_stride(x) : x.features()));
+  const Matrix<Scalar> result = f(rows);
+  expect_equal("map_rows: rows of the result", result.rows(), rows.rows(), "one a token");
+  auto y = interop::make_tensor<Y>(x.batch, x.tokens, 1, result.cols());
+  write_matrix(result, tokens_view(y, layout::batch_tokens_features));
+  return y;
+}
+
 }  // namespace headwise

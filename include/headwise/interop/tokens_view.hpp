@@ -243,6 +243,28 @@ requires SameScalar<Q, K, V> Matrix<scalar_of<Q>> attend_into(const Q& query, co
   return headwise::attend_into(query, key, value, AttendOptions{}, mask::None{}, score::None{}, out);
 }
 
+namespace interop {
+
+/// The strides of the tokens as one matrix [batch * tokens, features], whether or not they lie so.
+template <class Element>
+Index stacked_row_stride(const TokensView<Element>& x) {
+  return x.tokens > 1 ? x.row_stride : x.batch_stride;
+}
+template <class Element>
+Index flat_column_stride(const TokensView<Element>& x) {
+  return x.heads > 1 && x.head_dim == 1 ? x.head_stride : x.column_stride;
+}
+template <class Element>
+bool rows_are_stacked(const TokensView<Element>& x) {
+  return x.batch <= 1 || x.tokens <= 1 || x.batch_stride == x.tokens * x.row_stride;
+}
+template <class Element>
+bool columns_are_flat(const TokensView<Element>& x) {
+  return x.heads <= 1 || x.head_dim <= 1 || x.head_stride == x.head_dim * x.column_stride;
+}
+
+}  // namespace interop
+
 /// The tokens as the matrix [batch * tokens, features] that layers read, without a copy.
 /// Throws ShapeError when rows or columns do not follow each other at one stride.
 template <Tokens T>
@@ -250,18 +272,17 @@ auto matrix_view(const T& x) {
   using Plain = std::conditional_t<std::is_const_v<typename T::Element>, const Matrix<scalar_of<T>>,
                                    Matrix<scalar_of<T>>>;
   using Stride = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
-  if (x.batch > 1 && x.tokens > 1) {
+  if (!interop::rows_are_stacked(x)) {
     expect_equal("matrix_view: batch_stride", x.batch_stride, x.tokens * x.row_stride,
-                 "tokens * row_stride; copy with to_matrix");
+                 "that is tokens * row_stride; copy with to_matrix");
   }
-  if (x.heads > 1 && x.head_dim > 1) {
+  if (!interop::columns_are_flat(x)) {
     expect_equal("matrix_view: head_stride", x.head_stride, x.head_dim * x.column_stride,
-                 "head_dim * column_stride; copy with to_matrix");
+                 "that is head_dim * column_stride; copy with to_matrix");
   }
-  const Index row_stride = x.tokens > 1 ? x.row_stride : x.batch_stride;
-  const Index column_stride = x.heads > 1 && x.head_dim == 1 ? x.head_stride : x.column_stride;
-  return Eigen::Map<Plain, Eigen::Unaligned, Stride>(x.data, x.batch * x.tokens, x.features(),
-                                                     Stride(row_stride, column_stride));
+  return Eigen::Map<Plain, Eigen::Unaligned, Stride>(
+      x.data, x.batch * x.tokens, x.features(),
+      Stride(interop::stacked_row_stride(x), interop::flat_column_stride(x)));
 }
 
 /// The tokens copied to a matrix [batch * tokens, features]: whatever their strides.

@@ -4,7 +4,12 @@
 #include <headwise/core/policy.hpp>
 
 #include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace headwise::mask {
@@ -69,15 +74,31 @@ class Dense {
     Coverage coverage(Tile tile) const noexcept {
       const Index rows = row_stride == 0 ? std::min<Index>(1, tile.queries.size()) : tile.queries.size();
       bool any = false, all = true;
-      for (Index i = 0; i < rows && (all || !any); ++i) {
-        const bool* row = block + (tile.queries.begin + i) * row_stride;
-        for (Index key = tile.keys.begin; key < tile.keys.end; ++key) {
-          any = any || row[key];
-          all = all && row[key];
-        }
-      }
+      for (Index i = 0; i < rows && (all || !any); ++i)
+        read(block + (tile.queries.begin + i) * row_stride + tile.keys.begin, tile.keys.size(), any, all);
       if (!any) return Coverage::none;
       return all ? Coverage::full : Coverage::partial;
+    }
+
+   private:
+    /// Eight at a time: a bool is a byte that holds 0 or 1.
+    static void read(const bool* flags, Index count, bool& any, bool& all) noexcept {
+      static_assert(sizeof(bool) == 1);
+      constexpr std::uint64_t eight_true = 0x0101010101010101u;
+      std::uint64_t or_of_all = 0, and_of_all = eight_true;
+      Index i = 0;
+      for (; i + 8 <= count; i += 8) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, flags + i, 8);
+        or_of_all |= eight;
+        and_of_all &= eight;
+      }
+      any = any || or_of_all != 0;
+      all = all && and_of_all == eight_true;
+      for (; i < count; ++i) {
+        any = any || flags[i];
+        all = all && flags[i];
+      }
     }
   };
 

@@ -119,7 +119,7 @@ class Decoder {
     return step(ids, std::move(cache), options, mask, score_);
   }
 
-  /// Visits embedding.*, layers.*, head.*.
+  /// Visits embedding.*, layers.*, score.*, head.*: those that exist.
   void for_each_parameter(auto&& visit) { visit_all(*this, visit); }
   void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
 
@@ -164,6 +164,7 @@ class Decoder {
   static void visit_all(auto& self, auto&& visit) {
     layer::visit_part("embedding", self.embedding_, visit);
     layer::visit_part("layers", self.stack_, visit);
+    layer::visit_operands("score", self.score_, visit);
     if (self.head_) layer::visit_part("head", *self.head_, visit);
   }
 

@@ -212,7 +212,9 @@ class EncoderDecoder {
   static void visit_all(auto& self, auto&& visit) {
     if (self.embedding_) layer::visit_part("embedding", *self.embedding_, visit);
     layer::visit_part("encoder", self.encoder_, visit);
+    layer::visit_operands("encoder_score", self.encoder_score_, visit);
     layer::visit_part("decoder", self.decoder_, visit);
+    layer::visit_operands("decoder_score", self.decoder_score_, visit);
     if (self.head_) layer::visit_part("head", *self.head_, visit);
   }
 

@@ -11,13 +11,21 @@
 
 namespace headwise::score {
 
+namespace detail {
+
+template <ScoreRecipe S>
+constexpr bool reads_query_position() {
+  return headwise::reads_query<S>() && coordinates_of<S>() == Coordinates::positions;
+}
+
+}  // namespace detail
+
 /// Two bound scores, the second applied to what the first returns. Each gets the coordinates that it reads.
 template <class Scalar, class First, class Second>
 struct BoundChain {
   static constexpr std::size_t first_count = learned_of<First>().size();
   static constexpr std::size_t count = first_count + learned_of<Second>().size();
 
-  static constexpr bool reads_query = headwise::reads_query<First>() || headwise::reads_query<Second>();
   static constexpr bool has_sink = headwise::has_sink<Second>();
   static constexpr bool identity = is_identity<First>() && is_identity<Second>();
   static constexpr std::array<Learned, count> learned = [] {
@@ -32,13 +40,13 @@ struct BoundChain {
   std::size_t first_operands;  ///< how many gradients of the whole chain belong to `first`
 
   constexpr Scalar operator()(Scalar s, Place query, Place key) const {
-    return apply(second, apply(first, s, query, key), query, key);
+    return headwise::apply(second, headwise::apply(first, s, query, key), query, key);
   }
 
   /// The chain rule. The score between the two is evaluated again: nothing is kept from the forward pass.
   constexpr PullBack<Scalar, count> pull_back(Scalar s, Place query, Place key, Scalar d) const
       requires(headwise::has_pull_back<First, Scalar>() && headwise::has_pull_back<Second, Scalar>()) {
-    const auto outer = headwise::pull_back(second, apply(first, s, query, key), query, key, d);
+    const auto outer = headwise::pull_back(second, headwise::apply(first, s, query, key), query, key, d);
     const auto inner = headwise::pull_back(first, s, query, key, outer.score);
     PullBack<Scalar, count> result;
     result.score = inner.score;
@@ -81,7 +89,8 @@ template <ScoreRecipe First, ScoreRecipe Second>
 class Chain {
  public:
   using policy = ScoreTag;
-  static constexpr bool reads_query = headwise::reads_query<First>() || headwise::reads_query<Second>();
+  static constexpr bool reads_query =
+      detail::reads_query_position<First>() || detail::reads_query_position<Second>();
   static constexpr bool has_sink = headwise::has_sink<Second>();
 
   constexpr Chain(First first, Second second) : first_(std::move(first)), second_(std::move(second)) {}

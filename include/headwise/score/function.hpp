@@ -92,8 +92,8 @@ class LearnedFunction {
     static constexpr Coordinates coordinates = where_;
     static constexpr std::array<Learned, N> learned{};  // Learned::number, each
 
-    const F* f;
-    const DF* df;
+    HeldCallable<F> f;
+    HeldCallable<DF> df;
     std::array<Scalar, N> numbers;
     Index row;  ///< of the numbers
 
@@ -115,7 +115,8 @@ class LearnedFunction {
 
   template <class Scalar>
   Bound<Scalar> bind(const Context& context) const requires OperandOf<Table, Scalar> {
-    Bound<Scalar> bound{&f_, &df_, {}, numbers_.rows() == 1 ? 0 : context.head};
+    Bound<Scalar> bound{
+        HeldCallable<F>(f_), HeldCallable<DF>(df_), {}, numbers_.rows() == 1 ? 0 : context.head};
     for (std::size_t n = 0; n < N; ++n)
       bound.numbers[n] = Scalar(value_of(numbers_).coeff(bound.row, Index(n)));
     return bound;

@@ -35,7 +35,6 @@ class Sink {
   template <class Scalar>
   class Bound {
    public:
-    static constexpr bool reads_query = false;
     static constexpr bool has_sink = true;
     static constexpr bool identity = true;
     static constexpr std::array learned{Learned::sink};

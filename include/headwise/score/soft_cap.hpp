@@ -24,8 +24,6 @@ struct SoftCap {
 
   template <class Scalar>
   struct Bound {
-    static constexpr bool reads_query = false;
-
     Scalar limit, reciprocal;
 
     Scalar operator()(Scalar s, Position, Position) const noexcept {

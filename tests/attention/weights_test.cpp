@@ -1,0 +1,44 @@
+#include <headwise/attention/weights.hpp>
+#include <headwise/mask/causal.hpp>
+
+#include <gtest/gtest.h>
+
+#include "support/check.hpp"
+#include "support/reference.hpp"
+
+namespace headwise {
+namespace {
+
+using check::near;
+using check::random;
+
+TEST(AttentionWeights, AreTheSoftmaxHeadByHead) {
+  const auto query = random(9, 8, 1), key = random(9, 4, 2);
+  const auto weights = attention_weights(query, key, {.heads = 2, .kv_heads = 1}, mask::Causal{});
+  reference::Problem causal;
+  causal.allows = [](Index q, Index k) { return k <= q; };
+  ASSERT_EQ(weights.rows(), 18);
+  EXPECT_TRUE(near(weights.topRows(9), reference::forward(query.leftCols(4), key, key, causal).weights, 1e-14));
+  EXPECT_TRUE(near(weights.bottomRows(9), reference::forward(query.rightCols(4), key, key, causal).weights, 1e-14));
+}
+
+TEST(AttentionWeights, B38_AreExactlyZeroWhereTheMaskHides) {
+  const Matrix<double> zero = Matrix<double>::Zero(3, 1);
+  const auto weights = attention_weights(zero, zero, {}, mask::Causal{});
+  const double third = 1.0 / 3;
+  EXPECT_TRUE(near(weights, (Matrix<double>(3, 3) << 1, 0, 0, 0.5, 0.5, 0, third, third, third).finished(), 1e-15));
+  EXPECT_EQ(weights(0, 1), 0.0);
+}
+
+TEST(AttentionWeights, StackTheSequencesOfABatch) {
+  const auto x = random(5, 4, 1);
+  const AttendOptions options{.query_rows = RaggedRows::from_lengths({2, 3})};
+  const auto weights = attention_weights(x, x, options);
+  ASSERT_EQ(weights.rows(), 5);
+  ASSERT_EQ(weights.cols(), 3);
+  EXPECT_TRUE(weights.col(2).head(2).isZero(0.0));
+  EXPECT_TRUE(near(weights.rowwise().sum(), Matrix<double>::Ones(5, 1), 1e-14));
+}
+
+}  // namespace
+}  // namespace headwise
