@@ -28,7 +28,6 @@ struct Chart {
   std::string description;  ///< what a reader who cannot see it should know
   Axis x, y;
   std::vector<Series> series;
-  std::string legend = "left top";  ///< gnuplot's words for the place of the key
 };
 
 /// True when a program named gnuplot answers.

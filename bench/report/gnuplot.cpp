@@ -29,7 +29,7 @@ std::string stand_in_as_written(int slot) {
   return colour.data();
 }
 
-constexpr int faint_slot = 99;
+constexpr int ink_slot = 98, faint_slot = 99;
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -40,8 +40,14 @@ std::string quoted(const std::string& text) {
 void write_axis(std::ostream& script, const Axis& axis, const char* name) {
   script << "set " << name << "label " << quoted(axis.label) << "\n";
   if (axis.logarithmic) script << "set logscale " << name << "\n";
-  script << "set " << name << "range [" << (axis.least ? std::to_string(*axis.least) : "*") << ":"
-         << (axis.most ? std::to_string(*axis.most) : "*") << "]\n";
+  const auto end = [&script](const std::optional<double>& value) {
+    value ? script << *value : script << "*";
+  };
+  script << "set " << name << "range [";
+  end(axis.least);
+  script << ":";
+  end(axis.most);
+  script << "]\n";
   if (axis.ticks.empty()) return;
   script << "set " << name << "tics (";
   for (std::size_t i = 0; i < axis.ticks.size(); ++i)
@@ -97,6 +103,8 @@ std::string adopt(std::string svg, const Chart& chart, const std::string& id) {
   for (int slot = 0; slot < 6; ++slot)
     replace_all(svg, stand_in_as_written(slot), "var(--c" + std::to_string(slot) + ")");
   replace_all(svg, stand_in_as_written(faint_slot), "var(--faint)");
+  replace_all(svg, "rgb(1,1," + std::to_string(ink_slot) + ")",
+              "var(--ink)");  // text is written without spaces
   for (const char* attribute : {"color=\"", "fill=\"", "stroke=\"", "stroke='"})
     replace_all(svg, std::string(attribute) + "black", std::string(attribute) + "var(--ink)");
   replace_all(svg, "font-family=\"sans-serif\"", "");
@@ -143,9 +151,9 @@ std::string gnuplot_script(const Chart& chart) {
             "set terminal svg size 480,400 dynamic noenhanced font 'sans-serif,15'\n"
             "set border 3 linecolor rgb "
          << stand_in(faint_slot) << "\nset grid linetype 1 linewidth 1 linecolor rgb " << stand_in(faint_slot)
-         << "\nset tics nomirror scale 0.5\nset mxtics 1\nset mytics 1\n"
-            "set key "
-         << chart.legend << " Left reverse samplen 2 spacing 1.2\n";
+         << "\nset tics nomirror scale 0.5 textcolor rgb " << stand_in(ink_slot)
+         << "\nset mxtics 1\nset mytics 1\n"
+            "set key tmargin horizontal left maxcols 2 Left reverse samplen 2 spacing 1.2 width 1\n";
   write_axis(script, chart.x, "x");
   write_axis(script, chart.y, "y");
   script << "plot ";

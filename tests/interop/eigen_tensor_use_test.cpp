@@ -38,8 +38,7 @@ TEST(EigenTensor, AttendsFromACacheOfAnotherLayoutInFloat) {
   const Eigen::TensorMap<const Eigen::Tensor<float, 4, Eigen::RowMajor>> value(values.data(), 2, 2, 5, 4);
 
   // [docs interop/eigen_tensor]
-  // query [batch, q_len, 6 heads, head_dim]; the cache keeps key and value as [batch, 2 heads, k_len,
-  // head_dim]
+  // query [batch, q_len, 6 heads, head_dim]; the cache keeps key, value as [batch, 2 heads, k_len, head_dim]
   const Eigen::Tensor<float, 4, Eigen::RowMajor> output =
       hw::attend(hw::tokens_view(query, hw::layout::batch_tokens_heads),
                  hw::tokens_view(key, hw::layout::batch_heads_tokens),
@@ -47,6 +46,8 @@ TEST(EigenTensor, AttendsFromACacheOfAnotherLayoutInFloat) {
                  hw::mask::Causal{});  // [batch, q_len, 6 heads, head_dim], like query
   // [docs end]
 
+  reference::Problem causal;
+  causal.allows = [](hw::Index i, hw::Index j) { return j <= i + 2; };
   ASSERT_EQ(output.dimension(0), 2);
   ASSERT_EQ(output.dimension(1), 3);
   ASSERT_EQ(output.dimension(2), 6);
@@ -57,8 +58,7 @@ TEST(EigenTensor, AttendsFromACacheOfAnotherLayoutInFloat) {
       for (hw::Index t = 0; t < 3; ++t)
         for (hw::Index c = 0; c < 4; ++c) q(t, c) = double(query(b, t, h, c));
       const auto expected =
-          reference::attention(q, head_of(keys, 2, b, h / 3), head_of(values, 2, b, h / 3),
-                               {.allows = [](hw::Index i, hw::Index j) { return j <= i + 2; }});
+          reference::attention(q, head_of(keys, 2, b, h / 3), head_of(values, 2, b, h / 3), causal);
       reference::Matrix got(3, 4);
       for (hw::Index t = 0; t < 3; ++t)
         for (hw::Index c = 0; c < 4; ++c) got(t, c) = double(output(b, t, h, c));

@@ -111,6 +111,15 @@ TEST(Chain, VisitsOperandsInWrittenOrder) {
   EXPECT_EQ(rows, (std::vector<Index>{5, 4, 8, 4}));
 }
 
+TEST(Chain, MapsOperandsInWrittenOrder) {
+  std::vector<Index> rows;
+  (void)headwise::map_operands(EveryKind::score(), [&](const auto& operand) {
+    rows.push_back(operand.rows());
+    return operand;
+  });
+  EXPECT_EQ(rows, (std::vector<Index>{5, 4, 8, 4}));
+}
+
 TEST(Chain, ThrowsWhatItsPartsThrow) {
   EXPECT_THROW(check_score(SoftCap{.limit = -1} >> Alibi{4}, laws::context(0, 4, 2, 2, 0)), ShapeError);
   EXPECT_THROW(check_score(SoftCap{} >> Alibi{8}, laws::context(0, 4, 2, 2, 0)), ShapeError);

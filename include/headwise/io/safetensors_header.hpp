@@ -26,7 +26,7 @@ struct TensorInfo {
   std::vector<Index> shape;
   Index rows = 1, cols = 1;          ///< as a matrix
   std::uint64_t begin = 0, end = 0;  ///< its bytes, counted from the start of the file
-  std::uint64_t entry = 0;           ///< where the header describes it: the byte after its name
+  std::uint64_t entry = 0;           ///< where the header describes it: the byte after the brace
 };
 
 struct SafetensorsHeader {

@@ -113,11 +113,11 @@ class Chain {
     headwise::for_each_operand(first_, visit);
     headwise::for_each_operand(second_, visit);
   }
+  /// f is called in the order of for_each_operand: it may count.
   constexpr auto map_operands(auto&& f) const {
-    using MappedFirst = decltype(headwise::map_operands(first_, f));
-    using MappedSecond = decltype(headwise::map_operands(second_, f));
-    return Chain<MappedFirst, MappedSecond>(headwise::map_operands(first_, f),
-                                            headwise::map_operands(second_, f));
+    auto first = headwise::map_operands(first_, f);
+    auto second = headwise::map_operands(second_, f);
+    return Chain<decltype(first), decltype(second)>(std::move(first), std::move(second));
   }
 
  private:
