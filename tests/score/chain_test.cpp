@@ -104,6 +104,19 @@ TEST(Chain, HoldsOperandsThatCannotBeBoundUntilTheyAreMapped) {
       headwise::apply(bind_score<double>(Alibi{4} >> SoftCap{.limit = 3}, c), 0.5, Place{2, 2}, Place{0, 0}));
 }
 
+template <class Score>
+concept BindsATemporary = requires(Score score) {
+  bind_score<double>(std::move(score), Context{});
+};
+
+TEST(Chain, IsNotBoundAsATemporaryWhenAPartLendsItsMemory) {
+  using Dense = DenseBias<Matrix<double>>;
+  static_assert(BindsATemporary<decltype(Alibi{1} >> SoftCap{})>);
+  static_assert(!BindsATemporary<Dense>);
+  static_assert(!BindsATemporary<Chain<Dense, SoftCap>>);
+  static_assert(!BindsATemporary<Chain<SoftCap, Chain<SoftCap, Dense>>>);
+}
+
 TEST(Chain, VisitsOperandsInWrittenOrder) {
   std::vector<Index> rows;
   headwise::for_each_operand(EveryKind::score(),

@@ -16,6 +16,8 @@ namespace headwise {
 template <class F>
 class HeldCallable {
  public:
+  static constexpr bool by_value = std::is_trivially_copyable_v<F> && sizeof(F) <= 128;
+
   constexpr explicit HeldCallable(const F& f) noexcept : f_(hold(f)) {}
 
   constexpr const F& operator*() const noexcept {
@@ -27,8 +29,6 @@ class HeldCallable {
   }
 
  private:
-  static constexpr bool by_value = std::is_trivially_copyable_v<F> && sizeof(F) <= 128;
-
   static constexpr auto hold(const F& f) noexcept {
     if constexpr (by_value) {
       return f;
@@ -72,8 +72,17 @@ concept OperandOf = requires(const Table& table) {
    (!std::same_as<Scalar, float> && !std::same_as<Scalar, double> &&
     std::constructible_from<Scalar, scalar_of<decltype(value_of(std::declval<const Table&>()))>>));
 
-/// The score of one head of one sequence. A recipe binds itself; a callable is wrapped. What is bound may
-/// refer to `score`, which must outlive it.
+/// True when a bound score refers to memory of its recipe, or of the callable, which then must outlive it.
+template <class Score>
+constexpr bool lends_memory() {
+  if constexpr (requires { Score::lends_memory; }) {
+    return Score::lends_memory;
+  } else {
+    return !ScoreRecipe<Score> && !HeldCallable<Score>::by_value;
+  }
+}
+
+/// The score of one head of one sequence. A recipe binds itself; a callable is wrapped.
 template <class Scalar, class Score>
 constexpr auto bind_score(const Score& score, const Context& context) {
   if constexpr (ScoreRecipe<Score>) {
@@ -89,6 +98,12 @@ constexpr auto bind_score(const Score& score, const Context& context) {
     return CalledScore<Score, Scalar>(score, context);
   }
 }
+
+/// A temporary would be gone before what was bound to it: keep the score in a variable.
+template <class Scalar, class Score>
+requires(!std::is_reference_v<Score> &&
+         lends_memory<std::remove_const_t<Score>>()) void bind_score(Score&& score,
+                                                                     const Context& context) = delete;
 
 /// What the border asks once a sequence, with head 0: throws ShapeError when an operand does not fit the
 /// call.

@@ -92,6 +92,7 @@ class Chain {
   static constexpr bool reads_query =
       detail::reads_query_position<First>() || detail::reads_query_position<Second>();
   static constexpr bool has_sink = headwise::has_sink<Second>();
+  static constexpr bool lends_memory = headwise::lends_memory<First>() || headwise::lends_memory<Second>();
 
   constexpr Chain(First first, Second second) : first_(std::move(first)), second_(std::move(second)) {}
 

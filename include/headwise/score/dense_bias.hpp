@@ -47,6 +47,7 @@ class DenseBias {
   using policy = ScoreTag;
   static constexpr Coordinates coordinates = Coordinates::rows;
   static constexpr bool reads_query = false;
+  static constexpr bool lends_memory = true;
 
   explicit DenseBias(Table table, BiasBlocks blocks = {}) : table_(std::move(table)) {
     expect_positive("DenseBias: heads", blocks.heads);

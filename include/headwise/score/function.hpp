@@ -23,6 +23,7 @@ class Function {
  public:
   using policy = ScoreTag;
   static constexpr Coordinates coordinates = where_;
+  static constexpr bool lends_memory = !HeldCallable<F>::by_value || !HeldCallable<DF>::by_value;
 
   constexpr Function(F f, DF df) : f_(std::move(f)), df_(std::move(df)) {}
 
@@ -81,6 +82,7 @@ class LearnedFunction {
  public:
   using policy = ScoreTag;
   static constexpr Coordinates coordinates = where_;
+  static constexpr bool lends_memory = !HeldCallable<F>::by_value || !HeldCallable<DF>::by_value;
 
   LearnedFunction(F f, DF df, Table numbers)
       : f_(std::move(f)), df_(std::move(df)), numbers_(std::move(numbers)) {
