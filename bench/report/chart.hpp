@@ -20,8 +20,8 @@ struct Series {
 struct Axis {
   std::string label;  ///< with its unit
   bool logarithmic = false;
-  std::vector<std::pair<double, std::string>> ticks;  ///< gnuplot's own when empty
-  std::optional<double> least, most;                  ///< gnuplot's own when not given
+  std::vector<std::pair<double, std::string>> ticks{};  ///< gnuplot's own when empty
+  std::optional<double> least{}, most{};                ///< gnuplot's own when not given
 };
 
 struct Chart {

@@ -1,8 +1,5 @@
 #include "report/command_line.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wnull-dereference"  // GCC 12 on vectors of strings inside CLI11
-#endif
 #include <CLI/CLI.hpp>
 
 namespace headwise::report {

@@ -1,9 +1,10 @@
 #include "report/scaling.hpp"
 
 #include "report/attention_calls.hpp"
+#include "report/growth.hpp"
 #include "report/numbers.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <stdexcept>
 
 namespace headwise::report {
@@ -50,28 +51,6 @@ void measure_length(Curve& curve, const Operands& operands, const ScalingOptions
 }
 
 }  // namespace
-
-std::vector<Index> lengths_up_to(Index longest) {
-  std::vector<Index> lengths;
-  for (Index length = 256; length <= longest; length *= 2) {
-    lengths.push_back(length);
-    if (length + length / 2 <= longest) lengths.push_back(length + length / 2);
-  }
-  return lengths;
-}
-
-void fit(Curve& curve) {
-  std::vector<double> length, seconds, pair_count;
-  for (const Sample& sample : curve.samples) {
-    if (sample.seq_len < fitted_from || !(sample.timing.seconds > 0)) continue;
-    length.push_back(double(sample.seq_len));
-    seconds.push_back(sample.timing.seconds);
-    pair_count.push_back(double(pairs(curve.pattern, sample.seq_len)));
-  }
-  if (length.size() < 3) return;
-  curve.time_law = fit_power_law(length, seconds);
-  curve.work_law = fit_power_law(length, pair_count);
-}
 
 std::vector<Curve> measure_scaling(const ScalingOptions& options, Progress& progress) {
   std::vector<Curve> curves;

@@ -14,14 +14,8 @@ struct ScalingOptions {
   int most_runs = 9;
 };
 
-/// 256, 384, 512, 768, ..., longest: two lengths an octave, so that a fit has points enough.
-std::vector<Index> lengths_up_to(Index longest);
-
 /// Times every pattern at every length. Throws std::logic_error when the library counts other pairs than the
 /// closed form: a cost that is reported wrongly is worth no time.
 std::vector<Curve> measure_scaling(const ScalingOptions& options, Progress& progress);
-
-/// Fits of time and work; called by measure_scaling, and by tests with made-up samples.
-void fit(Curve& curve);
 
 }  // namespace headwise::report

@@ -31,7 +31,8 @@ auto bound_head(const Score& score, Index head, Index heads) {
   context.query_rows = context.key_rows = {0, reach + 1};
   context.relative = {-reach, reach + 1};
   check_score(score, context);
-  return [bound = bind_score<double>(score, context)](double s, Index distance) {
+  return [score, context](double s, Index distance) {
+    const auto bound = bind_score<double>(score, context);
     const Place query{Position(reach), Position(reach)},
         key{Position(reach - distance), Position(reach - distance)};
     return apply(bound, s, query, key);
@@ -149,15 +150,17 @@ class Gallery {
 
 /// A bias of the caller's own: near and far tokens are favoured in turns.
 std::string dense_bias(const std::string& description) {
-  Matrix<double> bias(reach + 1, reach + 1);
-  for (Index i = 0; i <= reach; ++i)
-    for (Index j = 0; j <= reach; ++j) bias(i, j) = std::cos(double(i - j) / 6);
+  constexpr Index side = 40;
+  Matrix<double> bias(side, side);
+  for (Index i = 0; i < side; ++i)
+    for (Index j = 0; j < side; ++j) bias(i, j) = std::cos(double(i - j) / 4);
   Context context;
-  context.query_rows = context.key_rows = {0, reach + 1};
-  const auto bound = bind_score<double>(score::dense_bias(std::move(bias)), context);
-  Matrix<double> added(reach + 1, reach + 1);
-  for (Index i = 0; i <= reach; ++i)
-    for (Index j = 0; j <= reach; ++j)
+  context.query_rows = context.key_rows = {0, side};
+  const auto score = score::dense_bias(std::move(bias));
+  const auto bound = bind_score<double>(score, context);
+  Matrix<double> added(side, side);
+  for (Index i = 0; i < side; ++i)
+    for (Index j = 0; j < side; ++j)
       added(i, j) = apply(bound, 0.0, Place{Position(i), Position(i)}, Place{Position(j), Position(j)});
   return draw_numbers(added, 1, {"query", "key"}, description);
 }

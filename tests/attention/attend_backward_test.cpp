@@ -17,7 +17,8 @@ using AnyMask = std::function<bool(Index, Index)>;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 
-void expect_gradients(const AttendGradients<double>& got, const reference::Gradients& expected, double tolerance) {
+void expect_gradients(const AttendGradients<double>& got, const reference::Gradients& expected,
+                      double tolerance) {
   EXPECT_TRUE(near(got.query, expected.query, tolerance)) << "d query";
   EXPECT_TRUE(near(got.key, expected.key, tolerance)) << "d key";
   EXPECT_TRUE(near(got.value, expected.value, tolerance)) << "d value";
@@ -27,7 +28,8 @@ TEST(AttendBackward, EqualsTheAdjointAtHostileSizes) {
   const AnyMask causal = [](Index q, Index k) { return k <= q; };
   for (const Index q_len : {0, 1, 24, 25, 63, 65}) {
     for (const Index k_len : {0, 1, 8, 9, 64, 65, 210}) {
-      const auto query = random(q_len, 5, 1), key = random(k_len, 5, 2), value = random(k_len, 3, 3), d = random(q_len, 3, 4);
+      const auto query = random(q_len, 5, 1), key = random(k_len, 5, 2), value = random(k_len, 3, 3),
+                 d = random(q_len, 3, 4);
       const AttendOptions options{.query_offset = align_last};
       reference::Problem problem;
       problem.allows = [&](Index q, Index k) { return k <= q + k_len - q_len; };
@@ -39,7 +41,8 @@ TEST(AttendBackward, EqualsTheAdjointAtHostileSizes) {
 }
 
 TEST(AttendBackward, SumsOverTheHeadsThatShareKeys) {
-  const auto query = random(11, 6 * 4, 1), key = random(11, 2 * 4, 2), value = random(11, 2 * 3, 3), d = random(11, 6 * 3, 4);
+  const auto query = random(11, 6 * 4, 1), key = random(11, 2 * 4, 2), value = random(11, 2 * 3, 3),
+             d = random(11, 6 * 3, 4);
   const AttendOptions options{.heads = 6, .kv_heads = 2};
   const AnyMask all = [](Index, Index) { return true; };
   const auto attended = attend_with_lse(query, key, value, options, all);
@@ -48,27 +51,29 @@ TEST(AttendBackward, SumsOverTheHeadsThatShareKeys) {
 }
 
 TEST(AttendBackward, TakesAGradientOfTheLogSumExp) {
-  const auto query = random(9, 4, 1), key = random(9, 4, 2), value = random(9, 3, 3), d = random(9, 3, 4), d_lse = random(9, 1, 5);
+  const auto query = random(9, 4, 1), key = random(9, 4, 2), value = random(9, 3, 3), d = random(9, 3, 4),
+             d_lse = random(9, 1, 5);
   const AnyMask some = [](Index q, Index k) { return (q + k) % 3 != 0 && q != 4; };
   const auto attended = attend_with_lse(query, key, value, AttendOptions{}, some);
   reference::Problem problem;
   problem.allows = some;
   const std::vector<double> outer(d_lse.data(), d_lse.data() + 9);
-  expect_gradients(attend_backward(query, key, value, attended, Attended<double>{d, d_lse}, AttendOptions{}, some),
-                   reference::backward(query, key, value, d, problem, outer), 1e-12);
+  expect_gradients(
+      attend_backward(query, key, value, attended, Attended<double>{d, d_lse}, AttendOptions{}, some),
+      reference::backward(query, key, value, d, problem, outer), 1e-12);
 }
 
 TEST(AttendBackward, LetsNothingHiddenReachAGradient) {
   auto query = random(30, 4, 1), key = random(30, 4, 2), value = random(30, 4, 3), d = random(30, 4, 4);
   const AnyMask mask = [](Index q, Index k) { return k != 7 && k != 20 && q != 3; };
-  const auto clean = attend_backward(query, key, value, attend_with_lse(query, key, value, AttendOptions{}, mask), d,
-                                     AttendOptions{}, mask);
+  const auto clean = attend_backward(
+      query, key, value, attend_with_lse(query, key, value, AttendOptions{}, mask), d, AttendOptions{}, mask);
   key.row(7).setConstant(nan);
   value.row(20).setConstant(std::numeric_limits<double>::infinity());
   query.row(3).setConstant(nan);
   d.row(3).setConstant(nan);
-  const auto poisoned = attend_backward(query, key, value, attend_with_lse(query, key, value, AttendOptions{}, mask), d,
-                                        AttendOptions{}, mask);
+  const auto poisoned = attend_backward(
+      query, key, value, attend_with_lse(query, key, value, AttendOptions{}, mask), d, AttendOptions{}, mask);
   EXPECT_TRUE(near(poisoned.query, clean.query, 1e-13));
   EXPECT_TRUE(near(poisoned.key, clean.key, 1e-13));
   EXPECT_TRUE(near(poisoned.value, clean.value, 1e-13));

@@ -31,7 +31,8 @@ Eigen::MatrixXi pairs_of(const Plan& plan, Index q_len, Index k_len) {
 
 /// Forward and backward of a plan under a mask, against plain loops over the listed pairs.
 void expect_plan(const Plan& plan, Index length, const AnyMask& mask) {
-  const auto query = random(length, 6, 1), key = random(length, 6, 2), value = random(length, 5, 3), d = random(length, 5, 4);
+  const auto query = random(length, 6, 1), key = random(length, 6, 2), value = random(length, 5, 3),
+             d = random(length, 5, 4);
   const Eigen::MatrixXi pairs = pairs_of(plan, length, length);
   ASSERT_LE(pairs.maxCoeff(), 1) << "these plans list no pair twice";
   reference::Problem problem;
@@ -70,7 +71,8 @@ TEST(AttendOverPlan, ComputesExplicitListsInAnyOrder) {
   std::vector<Index> order(std::size_t{97});
   std::iota(order.begin(), order.end(), Index(0));
   Rng rng(5);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[std::size_t(rng.below(Index(i)))]);
+  for (std::size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[std::size_t(rng.below(Index(i)))]);
   Plan plan;
   for (Index begin = 0; begin < length; begin += 30) {
     const auto first = order.begin() + begin, last = order.begin() + std::min<Index>(begin + 30, length);
@@ -90,7 +92,8 @@ TEST(AttendOverPlan, GivesAQueryOfSeveralItemsOneSoftmax) {
     std::vector<Index> keys;
     for (Index k = std::max<Index>(0, begin - 5); k < std::min<Index>(length, begin + 15); ++k)
       if (k != 3 && k != 40) keys.push_back(k);
-    plan.items.push_back({RowList::contiguous({begin, std::min<Index>(begin + 10, length)}), RowList::of(keys)});
+    plan.items.push_back(
+        {RowList::contiguous({begin, std::min<Index>(begin + 10, length)}), RowList::of(keys)});
   }
   expect_plan(plan, length, everything());
   expect_plan(plan, length, [](Index q, Index k) { return k <= q; });

@@ -85,9 +85,11 @@ TEST(Attend, ReadsViewsOfAnyStrideAndTrueExpressions) {
   Eigen::Map<Matrix<double>, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>(
       tall.data(), 9, 12, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(48, 2)) = value;
 
-  EXPECT_TRUE(near(attend(column_major, wide.middleCols(4, 12), strided, options, everything()), expected, 1e-13));
-  EXPECT_TRUE(near(attend(2.0 * query - query, key.transpose().transpose(), value + 0.0 * value, options, everything()),
-                   expected, 1e-13));
+  EXPECT_TRUE(
+      near(attend(column_major, wide.middleCols(4, 12), strided, options, everything()), expected, 1e-13));
+  EXPECT_TRUE(near(
+      attend(2.0 * query - query, key.transpose().transpose(), value + 0.0 * value, options, everything()),
+      expected, 1e-13));
 }
 
 TEST(Attend, B116_ReadsATransposedBuffer) {
@@ -99,7 +101,8 @@ TEST(Attend, B116_ReadsATransposedBuffer) {
 
 TEST(Attend, GivesZerosAndMinusInfinityToAQueryThatSeesNothing) {
   const auto query = random(5, 4, 1), key = random(5, 4, 2), value = random(5, 4, 3);
-  const auto result = attend_with_lse(query, key, value, AttendOptions{}, AnyMask([](Index q, Index) { return q != 2; }));
+  const auto result =
+      attend_with_lse(query, key, value, AttendOptions{}, AnyMask([](Index q, Index) { return q != 2; }));
   EXPECT_TRUE(result.output.row(2).isZero(0.0));
   EXPECT_EQ(result.lse(2, 0), -inf);
   EXPECT_TRUE(result.output.allFinite());
@@ -120,7 +123,8 @@ TEST(Attend, NeverMultipliesWhatTheMaskHides) {
 TEST(Attend, LetsAVisibleNaNThrough) {
   auto query = random(4, 3, 1), key = random(4, 3, 2), value = random(4, 3, 3);
   value(1, 2) = nan;
-  const auto output = attend(query, key, value, AttendOptions{}, AnyMask([](Index q, Index k) { return k <= q; }));
+  const auto output =
+      attend(query, key, value, AttendOptions{}, AnyMask([](Index q, Index k) { return k <= q; }));
   EXPECT_TRUE(output.row(0).allFinite());
   EXPECT_TRUE(std::isnan(output(1, 2)));
   EXPECT_TRUE(output.leftCols(2).allFinite());
@@ -139,7 +143,8 @@ TEST(Attend, KeepsSequencesOfABatchApart) {
   EXPECT_TRUE(near(output.topRows(5),
                    reference::attention(query.topRows(5), key.topRows(6), value.topRows(6), first), 1e-13));
   EXPECT_TRUE(near(output.bottomRows(7),
-                   reference::attention(query.bottomRows(7), key.bottomRows(9), value.bottomRows(9), last), 1e-13));
+                   reference::attention(query.bottomRows(7), key.bottomRows(9), value.bottomRows(9), last),
+                   1e-13));
 }
 
 TEST(Attend, ShowsPoliciesThePositionsItIsGiven) {
@@ -147,7 +152,9 @@ TEST(Attend, ShowsPoliciesThePositionsItIsGiven) {
   const auto query = random(2, 4, 1), key = random(4, 4, 2), value = random(4, 4, 3);
   const AttendOptions options{.query_positions = query_positions, .key_positions = key_positions};
   reference::Problem problem;
-  problem.allows = [&](Index q, Index k) { return key_positions[std::size_t(k)] <= query_positions[std::size_t(q)]; };
+  problem.allows = [&](Index q, Index k) {
+    return key_positions[std::size_t(k)] <= query_positions[std::size_t(q)];
+  };
   EXPECT_TRUE(near(attend(query, key, value, options, AnyMask([](Index q, Index k) { return k <= q; })),
                    reference::attention(query, key, value, problem), 1e-13));
 }
@@ -160,8 +167,10 @@ TEST(Attend, ReturnsTheNaturalLogSumExp) {
 }
 
 TEST(Attend, SurvivesScoresInTheThousands) {
-  const Matrix<double> query = 60.0 * random(12, 8, 1), key = 60.0 * random(12, 8, 2), value = random(12, 8, 3);
-  EXPECT_TRUE(near(attend(query, key, value, AttendOptions{}, everything()), reference::attention(query, key, value), 1e-9));
+  const Matrix<double> query = 60.0 * random(12, 8, 1), key = 60.0 * random(12, 8, 2),
+                       value = random(12, 8, 3);
+  EXPECT_TRUE(near(attend(query, key, value, AttendOptions{}, everything()),
+                   reference::attention(query, key, value), 1e-9));
 }
 
 /// The text of the error that `call` throws.
@@ -183,9 +192,11 @@ TEST(Attend, NamesTheArgumentThatDoesNotFit) {
   EXPECT_EQ(call(a, a, b, {}), "attend: value rows is 5, expected 4; one value a key");
   EXPECT_EQ(call(a, a, a, {.heads = 4}), "attend: query columns is 6, expected a multiple of 4 (heads)");
   EXPECT_EQ(call(a, a, a, {.heads = 0}), "attend: heads is 0, expected a positive number");
-  EXPECT_EQ(call(a, a, a, {.heads = 3, .kv_heads = 2}), "attend: heads is 3, expected a multiple of 2 (kv_heads)");
+  EXPECT_EQ(call(a, a, a, {.heads = 3, .kv_heads = 2}),
+            "attend: heads is 3, expected a multiple of 2 (kv_heads)");
   EXPECT_EQ(call(a, narrow, narrow, {.heads = 2}),
-            "attend: head_dim of key is 2, expected 3; query and key have heads of one size; set .heads and .kv_heads");
+            "attend: head_dim of key is 2, expected 3; query and key have heads of one size; set .heads and "
+            ".kv_heads");
   EXPECT_EQ(call(a, a, a, {.scale = inf}), "attend: scale is inf, expected a finite number");
   EXPECT_EQ(call(a, a, a, {.dropout = {.rate = 1.0}}),
             "attend: dropout.rate is 1.000000, expected at least 0 and below 1");
@@ -195,18 +206,20 @@ TEST(Attend, NamesTheArgumentThatDoesNotFit) {
 
 TEST(Attend, B23_AsksWhereTheQueriesStandWhenLengthsDiffer) {
   const auto query = random(1, 4, 1), key = random(3, 4, 2);
-  EXPECT_EQ(error_of([&] { (void)attend(query, key, key, AttendOptions{}, everything()); }),
-            "attend: sequence 0 has 1 queries and 3 keys, expected to be told where the queries stand; set "
-            ".query_offset (0: first with first; align_last: last with last, as with a cache), or .query_positions "
-            "and .key_positions");
+  EXPECT_EQ(
+      error_of([&] { (void)attend(query, key, key, AttendOptions{}, everything()); }),
+      "attend: sequence 0 has 1 queries and 3 keys, expected to be told where the queries stand; set "
+      ".query_offset (0: first with first; align_last: last with last, as with a cache), or .query_positions "
+      "and .key_positions");
 }
 
 TEST(Attend, RefusesAnOffsetTogetherWithPositions) {
   const auto x = random(2, 4, 1);
   const std::vector<Position> positions{0, 1};
   const AttendOptions both{.query_offset = 0, .query_positions = positions, .key_positions = positions};
-  EXPECT_NE(error_of([&] { (void)attend(x, x, x, both, everything()); }).find("query_offset is given together"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] { (void)attend(x, x, x, both, everything()); }).find("query_offset is given together"),
+      std::string::npos);
   const AttendOptions half{.query_positions = positions};
   EXPECT_EQ(error_of([&] { (void)attend(x, x, x, half, everything()); }),
             "attend: key_positions is 0, expected 2; one a key row");

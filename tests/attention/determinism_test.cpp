@@ -47,7 +47,8 @@ TEST(Determinism, AnyNumberOfThreadsGivesTheSameBits) {
 }
 
 TEST(Determinism, EveryInstructionSetComputesTheFormula) {
-  const auto query = random(70, 2 * 9, 1), key = random(70, 2 * 9, 2), value = random(70, 2 * 9, 3), d = random(70, 2 * 9, 4);
+  const auto query = random(70, 2 * 9, 1), key = random(70, 2 * 9, 2), value = random(70, 2 * 9, 3),
+             d = random(70, 2 * 9, 4);
   const auto causal = [](Index) {
     reference::Problem p;
     p.allows = [](Index q, Index k) { return k <= q; };
@@ -70,7 +71,8 @@ TEST(Determinism, SinglePrecisionIsAsGoodAsItsEpsilonOnEveryInstructionSet) {
   const auto query = random(70, 2 * 64, 1), key = random(70, 2 * 64, 2), value = random(70, 2 * 64, 3);
   const auto expected = reference::attention(query, key, value, 2, 2);
   for (const InstructionSet set : available_sets()) {
-    const auto output = attend(query.cast<float>(), key.cast<float>(), value.cast<float>(), {.heads = 2, .instruction_set = set});
+    const auto output = attend(query.cast<float>(), key.cast<float>(), value.cast<float>(),
+                               {.heads = 2, .instruction_set = set});
     EXPECT_TRUE(near(output, expected, 2e-6)) << name(set);
   }
 }

@@ -64,7 +64,25 @@ TEST(Dropout, GoesByRowsOfTheCallersMatrices) {
   reference::Problem second;
   second.keep = [&](Index q, Index k) { return factor(4 + q, 4 + k); };
   const Matrix<double> tail = x.bottomRows(6);
-  EXPECT_TRUE(near(attend(x, x, x, batch).bottomRows(6), reference::attention(tail, tail, tail, second), 1e-13));
+  EXPECT_TRUE(
+      near(attend(x, x, x, batch).bottomRows(6), reference::attention(tail, tail, tail, second), 1e-13));
+}
+
+TEST(Dropout, B128_BackwardDrawsTheFactorsOfForwardAgain) {
+  auto query = random(6, 4, 1);
+  const auto key = random(6, 4, 2), value = random(6, 3, 3), d = random(6, 3, 4);
+  const AttendOptions options{.dropout = {.rate = 0.5, .seed = 9}};
+  const auto g = attend_backward(query, key, value, attend_with_lse(query, key, value, options), d, options);
+  const double step = 1e-6;
+  for (Index i = 0; i < query.size(); i += 5) {
+    const double before = query.data()[i];
+    query.data()[i] = before + step;
+    const double above = (attend(query, key, value, options).array() * d.array()).sum();
+    query.data()[i] = before - step;
+    const double below = (attend(query, key, value, options).array() * d.array()).sum();
+    query.data()[i] = before;
+    EXPECT_NEAR(g.query.data()[i], (above - below) / (2 * step), 1e-8);
+  }
 }
 
 TEST(Dropout, B125_ScalesWhatItKeeps) {
@@ -84,7 +102,8 @@ TEST(Dropout, B125_ScalesWhatItKeeps) {
   const auto g = attend_backward(query, key, value, attended, one, options);
   EXPECT_TRUE(near(g.value, (Matrix<double>(2, 1) << 1, 0).finished(), 1e-15));
   // With query 1 and key 0 the gradient of the key is that of the score.
-  const auto s = attend_backward(unit_query, key, value, attend_with_lse(unit_query, key, value, options), one, options);
+  const auto s =
+      attend_backward(unit_query, key, value, attend_with_lse(unit_query, key, value, options), one, options);
   EXPECT_TRUE(near(s.key, (Matrix<double>(2, 1) << 0.5, -0.5).finished(), 1e-15));
 }
 

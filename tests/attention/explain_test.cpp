@@ -13,12 +13,14 @@ TEST(Explain, CountsPairsExactly) {
   for (const Index length : {0, 1, 47, 48, 100, 1000}) {
     const auto causal = explain({.q_len = length, .k_len = length}, {.heads = 3}, mask::Causal{});
     EXPECT_EQ(causal.pairs, 3 * length * (length + 1) / 2) << length;
-    EXPECT_EQ(explain({.q_len = length, .k_len = length}, {.heads = 3}, mask::None{}).pairs, 3 * length * length);
+    EXPECT_EQ(explain({.q_len = length, .k_len = length}, {.heads = 3}, mask::None{}).pairs,
+              3 * length * length);
   }
 }
 
 TEST(Explain, CountsTheFlopsOfThePairs) {
-  const auto e = explain({.q_len = 10, .k_len = 20, .head_dim = 64, .value_dim = 32}, {.heads = 2}, mask::None{});
+  const auto e =
+      explain({.q_len = 10, .k_len = 20, .head_dim = 64, .value_dim = 32}, {.heads = 2}, mask::None{});
   EXPECT_EQ(e.forward_flops, 2.0 * 400 * (64 + 32));
   EXPECT_EQ(e.backward_flops, 2.0 * 400 * (3 * 64 + 2 * 32));
   EXPECT_EQ(e.operand_bytes, Index(sizeof(float)) * (10 * 2 * (64 + 32 + 1) + 20 * 2 * (64 + 32)));

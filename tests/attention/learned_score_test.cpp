@@ -27,7 +27,8 @@ auto chain(const Matrix<double>& table, const Matrix<double>& slopes, const Matr
 
 struct Inputs {
   Index heads = 2, kv_heads = 1;
-  Matrix<double> query = random(29, 2 * 5, 1), key = random(29, 5, 2), value = random(29, 3, 3), d = random(29, 2 * 3, 4);
+  Matrix<double> query = random(29, 2 * 5, 1), key = random(29, 5, 2), value = random(29, 3, 3),
+                 d = random(29, 2 * 3, 4);
   Matrix<double> table = random(8, 2, 5), slopes = 0.1 * random(2, 1, 6), sinks = random(2, 1, 7);
   AttendOptions options{.heads = 2, .kv_heads = 1, .query_rows = RaggedRows::from_lengths({11, 18})};
 
@@ -56,7 +57,8 @@ TEST(LearnedScore, EveryOperandGetsItsGradientInOrder) {
   Inputs in;
   const auto score = chain(in.table, in.slopes, in.sinks);
   const auto attended = attend_with_lse(in.query, in.key, in.value, in.options, mask::Causal{}, score);
-  const auto g = attend_backward(in.query, in.key, in.value, attended, in.d, in.options, mask::Causal{}, score);
+  const auto g =
+      attend_backward(in.query, in.key, in.value, attended, in.d, in.options, mask::Causal{}, score);
   ASSERT_EQ(g.learned.size(), 3u);
   EXPECT_TRUE(near(g.learned[0], difference_quotients(in, in.table), 1e-8));
   EXPECT_TRUE(near(g.learned[1], difference_quotients(in, in.slopes), 1e-7));
@@ -71,10 +73,12 @@ TEST(LearnedScore, SumsInTheSameOrderOnAnyNumberOfThreads) {
   Inputs in;
   const auto score = chain(in.table, in.slopes, in.sinks);
   const auto attended = attend_with_lse(in.query, in.key, in.value, in.options, mask::Causal{}, score);
-  const auto serial = attend_backward(in.query, in.key, in.value, attended, in.d, in.options, mask::Causal{}, score);
+  const auto serial =
+      attend_backward(in.query, in.key, in.value, attended, in.d, in.options, mask::Causal{}, score);
   ThreadPool pool(3);
   in.options.executor = pool.executor();
-  const auto parallel = attend_backward(in.query, in.key, in.value, attended, in.d, in.options, mask::Causal{}, score);
+  const auto parallel =
+      attend_backward(in.query, in.key, in.value, attended, in.d, in.options, mask::Causal{}, score);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(parallel.learned[i], serial.learned[i]);
 }
 
@@ -95,7 +99,8 @@ TEST(LearnedScore, B14_ASinkIsPartOfTheRunningMaximum) {
     const Matrix<double> query = Matrix<double>::Zero(1, 1), key = Matrix<double>::Zero(keys, 1);
     Matrix<double> value(keys, 1);
     for (Index i = 0; i < keys; ++i) value(i, 0) = double(1 + 2 * i);
-    return attend_with_lse(query, key, value, {.query_offset = 0}, mask::Causal{} , score::Sink(Matrix<double>(Matrix<double>::Constant(1, 1, logit))));
+    return attend_with_lse(query, key, value, {.query_offset = 0}, mask::Causal{},
+                           score::Sink(Matrix<double>(Matrix<double>::Constant(1, 1, logit))));
   };
   const auto none = with_sink(0, 0.5);
   EXPECT_EQ(none.output(0, 0), 0);

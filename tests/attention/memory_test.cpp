@@ -41,11 +41,15 @@ void release(void* p, std::size_t alignment) {
 }  // namespace
 
 void* operator new(std::size_t size) { return allocate(size, 64); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return allocate(size, std::size_t(alignment)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, std::size_t(alignment));
+}
 void operator delete(void* p) noexcept { release(p, 64); }
 void operator delete(void* p, std::size_t) noexcept { release(p, 64); }
 void operator delete(void* p, std::align_val_t alignment) noexcept { release(p, std::size_t(alignment)); }
-void operator delete(void* p, std::size_t, std::align_val_t alignment) noexcept { release(p, std::size_t(alignment)); }
+void operator delete(void* p, std::size_t, std::align_val_t alignment) noexcept {
+  release(p, std::size_t(alignment));
+}
 
 namespace headwise {
 namespace {

@@ -18,15 +18,18 @@ TEST(AttentionWeights, AreTheSoftmaxHeadByHead) {
   reference::Problem causal;
   causal.allows = [](Index q, Index k) { return k <= q; };
   ASSERT_EQ(weights.rows(), 18);
-  EXPECT_TRUE(near(weights.topRows(9), reference::forward(query.leftCols(4), key, key, causal).weights, 1e-14));
-  EXPECT_TRUE(near(weights.bottomRows(9), reference::forward(query.rightCols(4), key, key, causal).weights, 1e-14));
+  EXPECT_TRUE(
+      near(weights.topRows(9), reference::forward(query.leftCols(4), key, key, causal).weights, 1e-14));
+  EXPECT_TRUE(
+      near(weights.bottomRows(9), reference::forward(query.rightCols(4), key, key, causal).weights, 1e-14));
 }
 
 TEST(AttentionWeights, B38_AreExactlyZeroWhereTheMaskHides) {
   const Matrix<double> zero = Matrix<double>::Zero(3, 1);
   const auto weights = attention_weights(zero, zero, {}, mask::Causal{});
   const double third = 1.0 / 3;
-  EXPECT_TRUE(near(weights, (Matrix<double>(3, 3) << 1, 0, 0, 0.5, 0.5, 0, third, third, third).finished(), 1e-15));
+  EXPECT_TRUE(
+      near(weights, (Matrix<double>(3, 3) << 1, 0, 0, 0.5, 0.5, 0, third, third, third).finished(), 1e-15));
   EXPECT_EQ(weights(0, 1), 0.0);
 }
 

@@ -1,4 +1,7 @@
 // Multi-head attention with its projections, which are plain loops here; so is their chain rule.
+// The verb is compiled for one instruction set only; sdpa_test.cpp covers them all.
+#define HEADWISE_WIDEST_TARGET 0
+
 #include <headwise/attention/weights.hpp>
 
 #include "golden/attention_case.hpp"

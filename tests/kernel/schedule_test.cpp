@@ -16,11 +16,13 @@ struct Verdict {
 
 /// What a panel is, by asking the mask about each of its pairs.
 template <class Mask>
-Verdict by_brute_force(const Mask& mask, const Geometry& g, const PlanItem& item, const QueryBlock& block, Index panel, Index keys) {
+Verdict by_brute_force(const Mask& mask, const Geometry& g, const PlanItem& item, const QueryBlock& block,
+                       Index panel, Index keys) {
   Verdict verdict;
   for (Index i = block.first; i < block.first + block.count; ++i) {
     for (Index j = panel * keys; j < (panel + 1) * keys; ++j) {
-      const bool seen = j < item.keys.size() && headwise::allows(mask, g.query(item.queries[i]), g.key(item.keys[j]));
+      const bool seen =
+          j < item.keys.size() && headwise::allows(mask, g.query(item.queries[i]), g.key(item.keys[j]));
       verdict.any = verdict.any || seen;
       verdict.all = verdict.all && seen;
     }

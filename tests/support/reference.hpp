@@ -23,12 +23,12 @@ inline Matrix product(const Matrix& a, const Matrix& b) {
 
 /// One head. Everything that a policy could do is a function of the pair (query row, key row).
 struct Problem {
-  double scale = 0;                                                  ///< 0: 1 / sqrt(head_dim)
-  std::function<bool(Index, Index)> allows;                          ///< none: all pairs
-  std::function<double(double, Index, Index)> score;                 ///< none: unchanged
-  std::function<double(double, Index, Index)> score_derivative;      ///< of `score` in its first argument
-  std::function<double(Index, Index)> keep;                          ///< dropout factor: 0 or 1 / (1 - rate)
-  double sink = -std::numeric_limits<double>::infinity();            ///< logit without a value
+  double scale = 0;                                              ///< 0: 1 / sqrt(head_dim)
+  std::function<bool(Index, Index)> allows;                      ///< none: all pairs
+  std::function<double(double, Index, Index)> score;             ///< none: unchanged
+  std::function<double(double, Index, Index)> score_derivative;  ///< of `score` in its first argument
+  std::function<double(Index, Index)> keep;                      ///< dropout factor: 0 or 1 / (1 - rate)
+  double sink = -std::numeric_limits<double>::infinity();        ///< logit without a value
 };
 
 struct Result {
@@ -112,7 +112,8 @@ inline Gradients backward(const Matrix& query, const Matrix& key, const Matrix& 
       g.logits(i, j) = d_logit;
       double dot = 0;
       for (Index c = 0; c < query.cols(); ++c) dot += query(i, c) * key(j, c);
-      const double d_dot = scale * d_logit * (p.score_derivative ? p.score_derivative(scale * dot, i, j) : 1.0);
+      const double d_dot =
+          scale * d_logit * (p.score_derivative ? p.score_derivative(scale * dot, i, j) : 1.0);
       for (Index c = 0; c < query.cols(); ++c) {
         g.query(i, c) += d_dot * key(j, c);
         g.key(j, c) += d_dot * query(i, c);

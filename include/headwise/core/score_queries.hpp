@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 /// What kernels and combinators ask of a score, be it a recipe, a chain of them or a plain callable.
 namespace headwise {
@@ -61,16 +62,18 @@ class CalledScore {
   Index head_, sequence_;
 };
 
-/// An operand that a score can read when it computes in Scalar: a matrix, a view or a parameter of that
-/// scalar. Wider scalars (long double, std::complex) also read real operands, so that gradient checks need no
-/// second set of them.
+/// The same scalar; or a wider one (long double, std::complex), so that gradient checks need no second set of
+/// operands.
+template <class From, class Scalar>
+concept ReadsAs = std::same_as<From, Scalar> ||
+    (!std::same_as<Scalar, float> && !std::same_as<Scalar, double> && std::constructible_from<Scalar, From>);
+
+template <class Table>
+using operand_scalar = scalar_of<decltype(value_of(std::declval<const Table&>()))>;
+
+/// An operand that a score can read when it computes in Scalar: a matrix, a view or a parameter.
 template <class Table, class Scalar>
-concept OperandOf = requires(const Table& table) {
-  value_of(table).coeff(Index(), Index());
-}
-&&(std::same_as<scalar_of<decltype(value_of(std::declval<const Table&>()))>, Scalar> ||
-   (!std::same_as<Scalar, float> && !std::same_as<Scalar, double> &&
-    std::constructible_from<Scalar, scalar_of<decltype(value_of(std::declval<const Table&>()))>>));
+concept OperandOf = ReadsAs<operand_scalar<Table>, Scalar>;
 
 /// True when a bound score refers to memory of its recipe, or of the callable, which then must outlive it.
 template <class Score>
@@ -99,13 +102,15 @@ constexpr auto bind_score(const Score& score, const Context& context) {
   }
 }
 
-/// A temporary would be gone before what was bound to it: keep the score in a variable.
-template <class Scalar, class Score>
-requires(!std::is_reference_v<Score> &&
-         lends_memory<std::remove_const_t<Score>>()) void bind_score(Score&& score,
-                                                                     const Context& context) = delete;
+/// A temporary that would be gone before what was bound to it.
+template <class Score>
+concept DanglesWhenBound = !std::is_reference_v<Score> && lends_memory<std::remove_const_t<Score>>();
 
-/// What the border asks once a sequence, with head 0: throws ShapeError when an operand does not fit the
+/// Keep such a score in a variable.
+template <class Scalar, DanglesWhenBound Score>
+void bind_score(Score&& score, const Context& context) = delete;
+
+/// What the border asks once a sequence, with head 0. Throws ShapeError when an operand does not fit the
 /// call.
 template <class Score>
 constexpr void check_score(const Score& score, const Context& context) {
