@@ -11,6 +11,8 @@ endif()
 
 option(HEADWISE_NATIVE "Compile Headwise's own programs for the processor of this machine" OFF)
 
+set(HEADWISE_BENCHMARK_OPTIONS "" CACHE STRING "Compile options of benchmarks, after all others: -O0 to see that they compile")
+
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 # Warnings are errors, in our own targets only.

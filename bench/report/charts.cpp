@@ -64,6 +64,7 @@ Chart time_chart(const Results& results, Direction direction) {
       most = std::max(most, seconds);
     }
   }
+  if (chart.series.empty()) return chart;
   chart.x = length_axis(results, direction);
   chart.y = decades(std::string("time of one ") + name_of(direction) + " call", least, most);
   return chart;
@@ -81,6 +82,7 @@ Chart throughput_chart(const Results& results, Direction direction) {
       return sample.flops / sample.timing.seconds / 1e9;
     }));
   }
+  if (chart.series.empty()) return chart;
   chart.x = length_axis(results, direction);
   const double peak = results.ceilings.flops_per_second / 1e9;
   chart.series.push_back({"measured peak", 5, Stroke::dashed, {*chart.x.least, *chart.x.most}, {peak, peak}});

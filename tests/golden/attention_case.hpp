@@ -59,11 +59,12 @@ struct AttentionCase {
         value(each.heads("in.v")) {}
 
   AttendOptions options() const {
-    return {.heads = heads,
-            .kv_heads = kv_heads,
-            .scale = data.number("scale"),
-            .query_rows = RaggedRows::uniform(batch, q_len),
-            .key_rows = RaggedRows::uniform(batch, k_len)};
+    AttendOptions options{.heads = heads,
+                          .kv_heads = kv_heads,
+                          .query_rows = RaggedRows::uniform(batch, q_len),
+                          .key_rows = RaggedRows::uniform(batch, k_len)};
+    if (data.has_setting("scale")) options.scale = data.number("scale");
+    return options;
   }
 
   /// out.o, out.lse, and grad.q, grad.k, grad.v where they are given. Returns the gradients of the score's

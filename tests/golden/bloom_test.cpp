@@ -11,7 +11,6 @@ TEST(BloomGolden, StatesLogitsAndGreedyTextAgree) {
   for (const golden::Case& each : golden::cases("bloom")) {
     SCOPED_TRACE(each.name());
     golden::check_decoder(io::load_bloom<float>(golden::model_folder(each)), each);
-    golden::check_decoder(io::load_bloom<double>(golden::model_folder(each)), each);
   }
 }
 

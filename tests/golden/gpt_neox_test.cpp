@@ -11,7 +11,6 @@ TEST(GptNeoxGolden, StatesLogitsAndGreedyTextAgree) {
   for (const golden::Case& each : golden::cases("gpt_neox")) {
     SCOPED_TRACE(each.name());
     golden::check_decoder(io::load_gpt_neox<float>(golden::model_folder(each)), each);
-    golden::check_decoder(io::load_gpt_neox<double>(golden::model_folder(each)), each);
   }
 }
 

@@ -11,7 +11,6 @@ TEST(LlamaGolden, StatesLogitsAndGreedyTextAgree) {
   for (const golden::Case& each : golden::cases("llama")) {
     SCOPED_TRACE(each.name());
     golden::check_decoder(io::load_llama<float>(golden::model_folder(each)), each);
-    golden::check_decoder(io::load_llama<double>(golden::model_folder(each)), each);
   }
 }
 

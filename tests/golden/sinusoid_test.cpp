@@ -26,8 +26,10 @@ TEST(SinusoidGolden, TablesAgree) {
     SCOPED_TRACE(each.name());
     const auto layout = layout_of(each);
     const auto grid = grid_of(each);
-    if (!layout || !grid) {
-      golden::skip(each, "layout " + each.text_or("layout", "") + ", grid " + each.text_or("grid", ""));
+    const auto unknown = each.settings_besides({"L", "base", "d", "grid", "layout"});
+    if (!layout || !grid || !unknown.empty()) {
+      golden::skip(each, "layout " + each.text_or("layout", "") + ", grid " + each.text_or("grid", "") +
+                             ", other settings: " + unknown);
       continue;
     }
     const auto expected = each.rows("out.pe");  // [L, d]

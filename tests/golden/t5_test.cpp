@@ -1,74 +1,14 @@
-#include <headwise/io/t5.hpp>
-#include <headwise/mask/key_padding.hpp>
-
 #include <gtest/gtest.h>
 
-#include "golden/model_case.hpp"
-
-#include <utility>
+#include "golden/t5_case.hpp"
 
 namespace headwise {
 namespace {
 
-template <class Scalar>
-auto states_agree(const golden::Case& each, const std::string& prefix, Index layers) {
-  return [&each, prefix, layers](Index layer, const Matrix<Scalar>& x) {
-    if (layer == layers) return;  // the expected one has been through the final norm
-    EXPECT_TRUE(golden::agrees(x, each, prefix + std::to_string(layer))) << prefix << layer;
-  };
-}
-
-/// Token by token, with a cache, the states are those of the whole text.
-template <class Scalar>
-Matrix<Scalar> stepped(const io::T5<Scalar>& model, const Matrix<Scalar>& memory,
-                       const AttendOptions& options, const std::vector<TokenId>& ids,
-                       const mask::KeyPadding& real) {
-  Matrix<Scalar> states(Index(ids.size()), memory.cols());
-  auto decoding = model.begun(memory, options.key_rows);
-  const Index sequences = options.query_rows.sequences(), length = options.query_rows[0].size();
-  for (Index t = 0; t < length; ++t) {
-    std::vector<TokenId> tokens;
-    for (Index s = 0; s < sequences; ++s) tokens.push_back(ids[std::size_t(s * length + t)]);
-    auto [output, longer] =
-        model.step(tokens, std::move(decoding),
-                   {.query_rows = RaggedRows::uniform(sequences, 1), .key_rows = options.key_rows},
-                   mask::Causal{}, real);
-    decoding = std::move(longer);
-    for (Index s = 0; s < sequences; ++s) states.row(s * length + t) = output.row(s);
-  }
-  return states;
-}
-
-template <class Scalar>
-void check_case(const golden::Case& each) {
-  const io::T5<Scalar> model = io::load_t5<Scalar>(golden::model_folder(each));
-  const Index encoder_layers = model.options().encoder_layers,
-              decoder_layers = model.options().decoder_layers;
-  const RaggedRows source = golden::rows_of(each, "in.input_ids");
-  const mask::KeyPadding real(golden::flags(each, "in.attention_mask"));
-
-  const Matrix<Scalar> memory =
-      model.encode(golden::ids(each, "in.input_ids"), {.query_rows = source}, real,
-                   states_agree<Scalar>(each, "out.encoder_hidden_states.", encoder_layers));
-  EXPECT_TRUE(golden::agrees(memory, each, "out.encoder_last_hidden_state"));
-
-  const auto target_ids = golden::ids(each, "in.decoder_input_ids");
-  const AttendOptions options{.query_rows = golden::rows_of(each, "in.decoder_input_ids"),
-                              .key_rows = source};
-  const Matrix<Scalar> states =
-      model.decode(target_ids, memory, options, mask::Causal{}, real,
-                   states_agree<Scalar>(each, "out.decoder_hidden_states.", decoder_layers));
-  EXPECT_TRUE(golden::agrees(states, each, "out.decoder_hidden_states." + std::to_string(decoder_layers)));
-  EXPECT_TRUE(golden::agrees(Matrix<Scalar>(model.logits(states)), each, "out.logits"));
-  const Matrix<Scalar> step_logits = model.logits(stepped(model, memory, options, target_ids, real));
-  EXPECT_TRUE(golden::agrees(step_logits, each, "out.logits"));
-}
-
-TEST(T5Golden, StatesLogitsAndStepsAgreeInFloat) {
+TEST(T5Golden, StatesLogitsAndStepsAgree) {
   for (const golden::Case& each : golden::cases("t5")) {
     SCOPED_TRACE(each.name());
-    check_case<float>(each);
-    check_case<double>(each);
+    golden::check_t5<float>(each);
   }
 }
 

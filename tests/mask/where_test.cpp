@@ -79,6 +79,14 @@ TEST(Where, MayReadTheHeadAndTheSequence) {
   EXPECT_EQ(to_string(mask, 1, 4, options), "..#.\n");
 }
 
+TEST(Where, PositionsMoveWithTheOffset) {
+  const auto mask = where([](Index query, Index key) { return key == query; });
+  EXPECT_EQ(to_string(mask, 2, 4, {.query_offset = align_last}), "..#.\n...#\n");
+  const auto with_tiles =
+      where([](Index query, Index key) { return key == query; }, [](Tile) { return Coverage::partial; });
+  EXPECT_EQ(to_string(with_tiles, 2, 4, {.query_offset = align_last}), "..#.\n...#\n");
+}
+
 TEST(Where, RowsAreCountedWithinTheSequenceAndNeedNoOffset) {
   const auto mask = where<Coordinates::rows>([](Index query, Index key) { return key == query + 1; });
   EXPECT_EQ(to_string(mask, 2, 4, {.sequence = 1, .sequences = 2}), ".#..\n..#.\n");

@@ -48,10 +48,10 @@ Matrix<double> rotated(const Matrix<double>& x, Index heads, Index rotary_dim, d
 TEST(Rotary, IsTheDefinitionAtAnySize) {
   for (Index rows : {0, 1, 63, 64, 65}) {
     for (Index heads : {1, 3}) {
-      for (Index rotary_dim : {2, 10, 12}) {
+      for (Index rotary_dim : {2, 16, 30, 36}) {
         for (Pairing pairing : {half_split, interleaved}) {
-          const Rotary rotary({.head_dim = 12, .rotary_dim = rotary_dim, .theta = 500, .pairing = pairing});
-          const auto x = random(rows, heads * 12, 1);
+          const Rotary rotary({.head_dim = 36, .rotary_dim = rotary_dim, .theta = 500, .pairing = pairing});
+          const auto x = random(rows, heads * 36, 1);
           const auto expected = rotated(x, heads, rotary_dim, 500, pairing, consecutive(rows, 5));
           EXPECT_TRUE(near(rotate(x, rotary, heads, 5), expected, 1e-13))
               << rows << " rows, " << heads << " heads";

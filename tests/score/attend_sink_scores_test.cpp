@@ -11,7 +11,6 @@
 #include "support/reference.hpp"
 
 #include <cmath>
-#include <functional>
 
 /// A sink, alone and at the end of a chain, through the verb: two heads, 63 tokens.
 namespace headwise {

@@ -8,8 +8,8 @@
 #include "support/check.hpp"
 #include "support/reference.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
 
 /// Scores that read a table, through the verb: two heads, 63 tokens.
 namespace headwise {
@@ -30,10 +30,9 @@ Matrix<double> expected(Index head, const reference::Problem& p) {
 TEST(AttendWithTableScores, T5Bias) {
   const Matrix<double> table = check::random(32, 2, 4);
   // [docs score/t5_bias]
-  const hw::score::T5Bias bias(table,
-                               {.direction = hw::score::T5Direction::causal});  // [32 buckets, 2 heads]
-  const auto out = hw::attend(query, key, value, {.heads = 2, .scale = 1.0}, hw::mask::Causal{},
-                              bias);  // T5 does not scale
+  // [32 buckets, 2 heads], as in checkpoints. T5 itself does not scale query . key.
+  const hw::score::T5Bias bias(table, {.direction = hw::score::T5Direction::causal});
+  const auto out = hw::attend(query, key, value, {.heads = 2, .scale = 1.0}, hw::mask::Causal{}, bias);
   // [docs end]
   const auto bucket = [](Index n) {
     return n < 16 ? n : std::min<Index>(31, 16 + Index(std::log(double(n) / 16) / std::log(8.0) * 16));
@@ -61,6 +60,7 @@ TEST(AttendWithTableScores, DenseBias) {
   }
 }
 
+/// The additive mask [[[0, -inf]], [[-inf, 0]]] of two query heads on one kv head, v = [1, 2], q = 0.
 TEST(AttendWithTableScores, B32_OneRowAHeadAndOneKvHead) {
   const double inf = math::infinity<double>;
   Matrix<double> table(2, 2), values(2, 1), out(2, 2);

@@ -76,7 +76,7 @@ Explanation explain(const AttentionShape& shape, const AttendOptions& options, c
   if (plans != nullptr) attention::use_plans(problem, *plans);
 
   const kernel::TileSize size = kernel::tile_size<Scalar>(problem.instruction_set);
-  const kernel::Driver<Scalar, Mask> driver(problem, mask, size);
+  const kernel::Driver<Scalar> driver(problem, mask, size);
   Explanation e;
   e.tile_queries = size.lanes;
   e.tile_keys = size.keys;

@@ -3,6 +3,7 @@
 #include <headwise/attention/attend_backward.hpp>
 #include <headwise/interop/eigen_tensor.hpp>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 

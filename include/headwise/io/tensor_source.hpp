@@ -24,12 +24,12 @@ struct TensorSource {
       false;  ///< stored row by row in another shape, as [heads, head_dim] for [1, heads * head_dim]
 };
 
-/// Part `part` of `parts` equal ones, fused one after the other: query, key and value of
-/// nn.MultiheadAttention's in_proj or GPT-2's c_attn are parts 0, 1, 2 of 3. `size` outputs each.
+/// Part `part` of equal ones that are fused one after the other, `size` outputs each: query, key and value
+/// are parts 0, 1 and 2 of nn.MultiheadAttention's in_proj and of GPT-2's c_attn.
 inline std::vector<Range> fused_part(Index part, Index size) { return {{part * size, (part + 1) * size}}; }
 
-/// Part `part` of `parts`, fused head by head: [query, key, value] of head 0, then of head 1, as in the
-/// query_key_value of GPT-NeoX and BLOOM. `head_dim` outputs a part and head.
+/// Part `part` of `parts` that are fused head by head, `head_dim` outputs each: query, key and value of head
+/// 0, then of head 1, and so on, as in the query_key_value of GPT-NeoX and BLOOM.
 inline std::vector<Range> part_of_each_head(Index part, Index parts, Index heads, Index head_dim) {
   std::vector<Range> outputs;
   for (Index head = 0; head < heads; ++head) {

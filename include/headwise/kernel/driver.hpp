@@ -8,12 +8,21 @@
 
 namespace headwise::kernel {
 
+/// Blocks of queries of one head of one sequence, to be run by one thread.
+struct BlockRange {
+  Index sequence = 0, head = 0;
+  Range blocks;
+  bool shared = false;  ///< blocks meet in a query: results are merged
+  Index cost = 0;       ///< micro-tiles
+};
+
 /// The one loop over sequences, heads and blocks of queries. It cuts a call into tasks in a way that knows
 /// nothing of threads, and hands them to the executor, the longest first.
-template <class Scalar, class Mask>
+template <class Scalar>
 class Driver {
  public:
   /// Makes the schedules: one a sequence, and one a head where mask or plans tell heads apart.
+  template <class Mask>
   Driver(const Problem<Scalar>& problem, const Mask& mask, TileSize size) : problem_(problem), size_(size) {
     const bool per_head = depends_on_head<Mask>() || (problem.plans != nullptr && problem.plans->heads > 1);
     scheduled_heads_ = per_head ? problem.heads : 1;
@@ -37,37 +46,14 @@ class Driver {
     return problem_.plans == nullptr ? dense_[std::size_t(sequence)] : problem_.plans->at(sequence, head);
   }
 
-  /// body(sequence, head, blocks, shared) for ranges of blocks that together are all blocks. Blocks of one
-  /// range read the same packed keys in turn; shared ranges hold all blocks that meet in a query.
+  /// body(range) for ranges of blocks that together are all blocks. Blocks of one range read the same packed
+  /// keys in turn; shared ranges hold all blocks that meet in a query.
   template <class Body>
   void for_each_block_range(Body&& body) const {
-    struct Task {
-      Index sequence, head;
-      Range blocks;
-      bool shared;
-      Index cost;
-    };
-    std::vector<Task> tasks;
+    const std::vector<BlockRange> ranges = block_ranges();
     Index total = 0;
-    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
-      for (Index head = 0; head < problem_.heads; ++head) {
-        const Schedule& s = schedule(sequence, head);
-        for (const BlockGroup& group : s.groups) {
-          const Index step = group.shared ? std::max<Index>(1, group.end - group.begin) : blocks_per_task;
-          for (Index begin = group.begin; begin < group.end; begin += step) {
-            const Range blocks{begin, std::min(begin + step, group.end)};
-            tasks.push_back({sequence, head, blocks, group.shared, cost(s, blocks)});
-            total += tasks.back().cost;
-          }
-        }
-      }
-    }
-    std::stable_sort(tasks.begin(), tasks.end(),
-                     [](const Task& a, const Task& b) { return a.cost > b.cost; });
-    executor_for(total)(Index(tasks.size()), [&](Index i) {
-      const Task& task = tasks[std::size_t(i)];
-      body(task.sequence, task.head, task.blocks, task.shared);
-    });
+    for (const BlockRange& range : ranges) total += range.cost;
+    executor_for(total)(Index(ranges.size()), [&](Index i) { body(ranges[std::size_t(i)]); });
   }
 
   /// body(sequence, kv_head) for every key-value head: backward's unit, because all query heads of the group
@@ -89,6 +75,25 @@ class Driver {
   static constexpr Index blocks_per_task = 32;
   /// About a millisecond of one core: below it, waking threads costs more than it brings.
   static constexpr double serial_flops = 5e7;
+
+  std::vector<BlockRange> block_ranges() const {
+    std::vector<BlockRange> ranges;
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
+      for (Index head = 0; head < problem_.heads; ++head) {
+        const Schedule& s = schedule(sequence, head);
+        for (const BlockGroup& group : s.groups) {
+          const Index step = group.shared ? std::max<Index>(1, group.end - group.begin) : blocks_per_task;
+          for (Index begin = group.begin; begin < group.end; begin += step) {
+            const Range blocks{begin, std::min(begin + step, group.end)};
+            ranges.push_back({sequence, head, blocks, group.shared, cost(s, blocks)});
+          }
+        }
+      }
+    }
+    std::stable_sort(ranges.begin(), ranges.end(),
+                     [](const BlockRange& a, const BlockRange& b) { return a.cost > b.cost; });
+    return ranges;
+  }
 
   static Index cost(const Schedule& s, Range blocks) {
     Index panels = 0;

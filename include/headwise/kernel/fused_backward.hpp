@@ -42,7 +42,7 @@ void backward(const Problem<Scalar>& problem, const Mask& mask, const Score& sco
   using Sums = LearnedSums<Scalar, View>;
   constexpr bool per_pair = has_learned<View>(Learned::per_pair);
 
-  const Driver<Scalar, Mask> driver(problem, mask, tile_size<Scalar>(problem.instruction_set));
+  const Driver<Scalar> driver(problem, mask, tile_size<Scalar>(problem.instruction_set));
   std::vector<std::optional<Sums>> sums(std::size_t(problem.sequences() * problem.heads));
   driver.for_each_kv_head(per_pair, [&](Index sequence, Index kv_head) {
     const auto sums_of = [&](Index head, const BoundScore& bound) -> Sums& {

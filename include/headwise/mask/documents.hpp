@@ -82,16 +82,18 @@ class Documents {
   class Bound : public detail::BoundDocumentIds {
    public:
     Bound(const Documents& documents, const Context& context) noexcept
-        : BoundDocumentIds(documents.ids_, context), documents_(&documents), key_rows_(context.key_rows) {}
+        : BoundDocumentIds(documents.ids_, context),
+          documents_(&documents),
+          key_begin_(context.key_rows.begin) {}
 
     Runs<1> runs(Index query) const noexcept {
-      const Range seen = intersect(documents_->segment(query_ids[query], key_rows_.begin), key_rows_);
-      return single_run(seen.begin - key_rows_.begin, seen.end - key_rows_.begin);
+      const Range seen = documents_->segment(query_ids[query], key_begin_);
+      return single_run(seen.begin - key_begin_, seen.end - key_begin_);
     }
 
    private:
     const Documents* documents_;
-    Range key_rows_;
+    Index key_begin_;
   };
 
   Bound bind(const Context& context) const noexcept { return Bound(*this, context); }

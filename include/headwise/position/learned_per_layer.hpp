@@ -27,8 +27,8 @@ struct LearnedPerLayerOptions {
 /// A segment of a longer text ends where the table ends. Rows remembered from before it take the table's rows
 /// just before the segment's; where the table has none left, its first row. Without memory, and with texts
 /// that start at 0, give the positions. Cost: n d_model additions a layer; layers max_len d_model parameters.
-/// Paper: Al-Rfou et al., "Character-Level Language Modeling with Deeper Self-Attention", 2018, section 3.3;
-/// with a memory as in the code of Dai et al., "Transformer-XL", 2019 (attn_type 3).
+/// Paper: Al-Rfou et al., "Character-Level Language Modeling with Deeper Self-Attention", 2018, "Positional
+/// Embeddings"; with a memory as in the code of Dai et al., "Transformer-XL", 2019 (attn_type 3).
 template <class Scalar_ = float>
 class LearnedPerLayer {
  public:

@@ -46,9 +46,9 @@ struct RotaryTable {
 ///     r)
 ///
 /// Angles, sines and cosines are computed in double for every scalar type: in half precision, or float,
-/// distant positions collide. Cost: rows r FLOPs x 3 a head; the table, a sine and a cosine for each position
-/// and pair. Paper: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021,
-/// section 3.2.
+/// distant positions collide. Cost: 3 r FLOPs a row and head; the table, a sine and a cosine for each
+/// position and pair. Paper: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding",
+/// 2021, section 3.2.
 class Rotary {
  public:
   /// Throws ShapeError when head_dim is not positive, rotary_dim is odd, zero or above head_dim, theta is not
@@ -118,27 +118,37 @@ class Rotary {
 namespace detail {
 
 /// Turns `lanes` pairs of one head: xa and xb are the channels that turn together, the next pair `step`
-/// further. All numbers are read before any is written, so that the output may be the input; local arrays of
-/// constant length are what compilers vectorise at -O2.
-template <std::size_t lanes, Index step, class Scalar, class Real>
+/// further. All numbers are read before any is written, so that the output may be the input. Side by side
+/// (step 1) fixed arrays of Eigen become vector instructions in every compiler; two apart, plain loops do
+/// better.
+template <int lanes, int step, class Scalar, class Real>
 void rotate_lanes(const Scalar* xa, const Scalar* xb, Scalar* a, Scalar* b, const Real* cosines,
                   const Real* sines, Real direction) {
-  Scalar first[lanes], second[lanes];
-  for (Index t = 0; t < Index(lanes); ++t) {
-    const Real cosine = cosines[t], sine = direction * sines[t];
-    first[t] = xa[t * step] * cosine - xb[t * step] * sine;
-    second[t] = xa[t * step] * sine + xb[t * step] * cosine;
-  }
-  for (Index t = 0; t < Index(lanes); ++t) {
-    a[t * step] = first[t];
-    b[t * step] = second[t];
+  using Scalars = Eigen::Array<Scalar, lanes, 1>;
+  using Reals = Eigen::Array<Real, lanes, 1>;
+  if constexpr (step == 1 && lanes > 1) {
+    const Scalars first = Eigen::Map<const Scalars>(xa), second = Eigen::Map<const Scalars>(xb);
+    const Reals cosine = Eigen::Map<const Reals>(cosines), sine = direction * Eigen::Map<const Reals>(sines);
+    Eigen::Map<Scalars>{a} = first * cosine - second * sine;
+    Eigen::Map<Scalars>{b} = first * sine + second * cosine;
+  } else {
+    Scalars first, second;
+    for (int t = 0; t < lanes; ++t) {
+      const Real cosine = cosines[t], sine = direction * sines[t];
+      first[t] = xa[t * step] * cosine - xb[t * step] * sine;
+      second[t] = xa[t * step] * sine + xb[t * step] * cosine;
+    }
+    for (int t = 0; t < lanes; ++t) {
+      a[t * step] = first[t];
+      b[t * step] = second[t];
+    }
   }
 }
 
-template <Index step, class Scalar>
+template <int step, class Scalar>
 void rotate_rows(const ConstMatrixRef<Scalar>& x, const RotaryTable<math::real_of<Scalar>>& table,
                  Index heads, math::real_of<Scalar> direction, MatrixRef<Scalar> out) {
-  constexpr Index lanes = 8;
+  constexpr int lanes = 8;
   const Index pairs = table.cosines.cols(), partner = step == 1 ? pairs : 1;
   for (Index row = 0; row < x.rows(); ++row) {
     const auto* cosines = table.cosines.data() + row * pairs;

@@ -39,12 +39,13 @@ struct BoundChain {
   Second second;
   std::size_t first_operands;  ///< how many gradients of the whole chain belong to `first`
 
-  constexpr Scalar operator()(Scalar s, Place query, Place key) const {
+  [[gnu::always_inline]] constexpr Scalar operator()(Scalar s, Place query, Place key) const {
     return headwise::apply(second, headwise::apply(first, s, query, key), query, key);
   }
 
   /// The chain rule. The score between the two is evaluated again: nothing is kept from the forward pass.
-  constexpr PullBack<Scalar, count> pull_back(Scalar s, Place query, Place key, Scalar d) const
+  [[gnu::always_inline]] constexpr PullBack<Scalar, count> pull_back(Scalar s, Place query, Place key,
+                                                                     Scalar d) const
       requires(headwise::has_pull_back<First, Scalar>() && headwise::has_pull_back<Second, Scalar>()) {
     const auto outer = headwise::pull_back(second, headwise::apply(first, s, query, key), query, key, d);
     const auto inner = headwise::pull_back(first, s, query, key, outer.score);

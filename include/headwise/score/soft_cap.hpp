@@ -26,11 +26,11 @@ struct SoftCap {
   struct Bound {
     Scalar limit, reciprocal;
 
-    Scalar operator()(Scalar s, Position, Position) const noexcept {
+    [[gnu::always_inline]] Scalar operator()(Scalar s, Position, Position) const noexcept {
       return limit * math::tanh(s * reciprocal);
     }
 
-    PullBack<Scalar> pull_back(Scalar s, Position, Position, Scalar d) const noexcept {
+    [[gnu::always_inline]] PullBack<Scalar> pull_back(Scalar s, Position, Position, Scalar d) const noexcept {
       const Scalar t = math::tanh(s * reciprocal);
       return {d * (Scalar(1) - t * t), {}};
     }

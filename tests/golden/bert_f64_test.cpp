@@ -1,0 +1,16 @@
+#include <gtest/gtest.h>
+
+#include "golden/bert_case.hpp"
+
+namespace headwise {
+namespace {
+
+TEST(BertGolden, HiddenStatesAndLogitsAgreeInDouble) {
+  for (const golden::Case& each : golden::cases("bert")) {
+    SCOPED_TRACE(each.name());
+    golden::check_bert<double>(each);
+  }
+}
+
+}  // namespace
+}  // namespace headwise

@@ -1,0 +1,18 @@
+#include <headwise/io/llama.hpp>
+
+#include <gtest/gtest.h>
+
+#include "golden/decoder_case.hpp"
+
+namespace headwise {
+namespace {
+
+TEST(LlamaGolden, StatesLogitsAndGreedyTextAgreeInDouble) {
+  for (const golden::Case& each : golden::cases("llama")) {
+    SCOPED_TRACE(each.name());
+    golden::check_decoder(io::load_llama<double>(golden::model_folder(each)), each);
+  }
+}
+
+}  // namespace
+}  // namespace headwise
