@@ -24,6 +24,7 @@ install(FILES "${headwise_generated_dir}/headwiseConfig.cmake" "${headwise_gener
 
 # The way back from the .pc files to the prefix, so that an unpacked tree works wherever it lies.
 file(RELATIVE_PATH headwise_pc_to_prefix "/prefix/${headwise_pkgconfig_dir}" "/prefix")
+string(REGEX REPLACE "/$" "" headwise_pc_to_prefix "${headwise_pc_to_prefix}")
 foreach(name IN ITEMS headwise headwise-io)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${headwise_generated_dir}/${name}.pc" @ONLY)
   install(FILES "${headwise_generated_dir}/${name}.pc" DESTINATION "${headwise_pkgconfig_dir}")

@@ -55,7 +55,7 @@ Chart time_chart(const Results& results, Direction direction) {
     const Curve* curve = find(results, pattern, direction);
     if (curve == nullptr || curve->samples.empty()) continue;
     std::string name(report::name_of(pattern));
-    if (curve->time_law) name += " ∝ L^" + fixed(curve->time_law->exponent, 2);
+    if (curve->time_law) name += ", exponent " + fixed(curve->time_law->exponent, 2);
     chart.series.push_back(
         series_of(*curve, name, [](const Sample& sample) { return sample.timing.seconds; }));
     chart.description += "; " + name;

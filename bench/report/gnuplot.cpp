@@ -38,7 +38,8 @@ std::string quoted(const std::string& text) {
 }
 
 void write_axis(std::ostream& script, const Axis& axis, const char* name) {
-  script << "set " << name << "label " << quoted(axis.label) << "\n";
+  script << "set " << name << "label " << quoted(axis.label)
+         << (name[0] == 'x' ? " offset 0,0.5\n" : " offset 0.5,0\n");
   if (axis.logarithmic) script << "set logscale " << name << "\n";
   const auto end = [&script](const std::optional<double>& value) {
     value ? script << *value : script << "*";
@@ -152,8 +153,8 @@ std::string gnuplot_script(const Chart& chart) {
             "set border 3 linecolor rgb "
          << stand_in(faint_slot) << "\nset grid linetype 1 linewidth 1 linecolor rgb " << stand_in(faint_slot)
          << "\nset tics nomirror scale 0.5 textcolor rgb " << stand_in(ink_slot)
-         << "\nset mxtics 1\nset mytics 1\n"
-            "set key tmargin horizontal left maxcols 2 Left reverse samplen 2 spacing 1.2 width 1\n";
+         << "\nset mxtics 1\nset mytics 1\nset rmargin 2\nset bmargin 3.5\n"
+            "set key tmargin horizontal left maxcols 2 Left reverse samplen 2 spacing 1.2 width -4\n";
   write_axis(script, chart.x, "x");
   write_axis(script, chart.y, "y");
   script << "plot ";

@@ -1,5 +1,7 @@
 #include "report/markup.hpp"
 
+#include <algorithm>
+
 namespace headwise::report {
 
 std::string escape(std::string_view text) {
@@ -37,7 +39,7 @@ std::string element(std::string_view name, std::string_view attributes, std::str
   return markup;
 }
 
-std::string paragraph(std::string_view text) { return element("p", "", escape(text)) + "\n"; }
+std::string paragraph(std::string_view text) { return element("p", "", with_raised_powers(text)) + "\n"; }
 
 std::string figure(std::string_view drawing, std::string_view caption_markup, std::string_view css_class) {
   std::string attributes;
@@ -47,8 +49,21 @@ std::string figure(std::string_view drawing, std::string_view caption_markup, st
   return element("figure", attributes, inside) + "\n";
 }
 
-std::string raised(std::string_view base, std::string_view exponent) {
-  return escape(base) + element("sup", "", escape(exponent));
+std::string with_raised_powers(std::string_view text) {
+  std::string markup;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t power = text.find('^', at);
+    markup += escape(text.substr(at, power - at));
+    if (power == std::string_view::npos) break;
+    const bool bracketed = text.substr(power + 1, 1) == "(";
+    const std::size_t begin = power + (bracketed ? 2 : 1);
+    std::size_t end = bracketed ? text.find(')', begin) : text.find_first_not_of("0123456789.", begin);
+    end = std::min(end, text.size());
+    if (!bracketed && end > begin && text[end - 1] == '.') --end;  // the full stop of a sentence
+    markup += element("sup", "", escape(text.substr(begin, end - begin)));
+    at = bracketed ? end + 1 : end;
+  }
+  return markup;
 }
 
 }  // namespace headwise::report

@@ -28,7 +28,7 @@ std::string warning(const std::string& text) {
 std::string chart_figure(const Chart& chart, const std::string& id, const std::string& finding) {
   if (chart.series.empty()) return "";
   const std::optional<std::string> drawing = draw(chart, id);
-  if (drawing) return figure(*drawing, escape(finding), "chart");
+  if (drawing) return figure(*drawing, with_raised_powers(finding), "chart");
   return warning("No curves here: gnuplot was not installed when this page was written. " + finding);
 }
 
@@ -38,7 +38,8 @@ std::string folded(const std::string& summary, const std::string& inside) {
 
 std::string opening(const Results& results) {
   std::string list;
-  for (const std::string& finding : findings(results)) list += element("li", "", escape(finding)) + "\n";
+  for (const std::string& finding : findings(results))
+    list += element("li", "", with_raised_powers(finding)) + "\n";
   std::string links;
   const std::pair<const char*, const char*> targets[] = {
       {"cost", "Cost and length"}, {"sentences", "Real sentences"}, {"masks", "Masks"},

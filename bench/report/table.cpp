@@ -59,7 +59,8 @@ std::string to_html(const Table& table) {
   for (const auto& row : table.rows) {
     std::string cells;
     for (std::size_t i = 0; i < row.size(); ++i)
-      cells += i == 0 ? element("th", "scope=\"row\"", escape(row[i])) : element("td", "", escape(row[i]));
+      cells += i == 0 ? element("th", "scope=\"row\"", with_raised_powers(row[i]))
+                      : element("td", "", with_raised_powers(row[i]));
     body += element("tr", "", cells) + "\n";
   }
   const std::string caption = table.caption.empty() ? "" : element("caption", "", escape(table.caption));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <headwise/kernel/instruction_set.hpp>
+
 #include <benchmark/benchmark.h>
 
 #include "support/instruction_set.hpp"
@@ -33,10 +35,12 @@ inline void quadratic_lengths(benchmark::internal::Benchmark* benchmark) {
   doubling_lengths(benchmark, 4096);
 }
 
-/// Puts the instruction set into the header that every run prints, and into its JSON: a figure without it
-/// means little.
+/// Puts the instruction sets into the header that every run prints, and into its JSON: a figure without them
+/// means little. The attention kernels choose theirs at run time, everything else has that of the compiler's
+/// flags.
 inline bool context() {
-  benchmark::AddCustomContext("instruction set, compiled for", compiled_instruction_set());
+  benchmark::AddCustomContext("attention kernels use", headwise::name(headwise::choose_instruction_set()));
+  benchmark::AddCustomContext("all else is compiled for", compiled_instruction_set());
   return true;
 }
 

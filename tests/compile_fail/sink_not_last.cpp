@@ -1,4 +1,4 @@
-// expect: satisfaction of 'SinkFree|does not satisfy 'SinkFree|sink
+// expect: satisfaction of 'SinkComesLast<|does not satisfy 'SinkComesLast'
 // A sink is the end of a chain: a score after it would have to change a logit that belongs to no pair.
 #include <headwise/score/chain.hpp>
 #include <headwise/score/sink.hpp>

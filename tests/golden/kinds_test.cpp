@@ -14,7 +14,9 @@ namespace fs = std::filesystem;
 std::set<std::string> kinds_read_by_tests() {
   std::set<std::string> kinds;
   for (const auto& entry : fs::recursive_directory_iterator(small_copy() / ".." / "..")) {
-    if (entry.path().extension() != ".cpp") continue;
+    const auto extension = entry.path().extension();
+    const bool is_source = extension == ".cpp" || extension == ".hpp";
+    if (!is_source || entry.path().parent_path().filename() == "support") continue;
     std::ifstream stream(entry.path());
     std::string text;
     for (std::string line; std::getline(stream, line);) text += line + '\n';

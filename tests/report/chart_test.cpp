@@ -46,7 +46,7 @@ TEST(Chart, DrawingFitsIntoThePage) {
 TEST(Chart, TimeIsNamedWithItsExponent) {
   const Chart chart = time_chart(made_up_results(), Direction::forward);
   ASSERT_EQ(chart.series.size(), patterns.size());
-  EXPECT_EQ(chart.series[0].name, "dense ∝ L^2.00");
+  EXPECT_EQ(chart.series[0].name, "dense, exponent 2.00");
   EXPECT_TRUE(chart.x.logarithmic);
   EXPECT_TRUE(chart.y.logarithmic);
   for (std::size_t i = 0; i < patterns.size(); ++i) EXPECT_EQ(chart.series[i].colour, int(patterns[i]));

@@ -19,6 +19,15 @@ TEST(Markup, WrapsElements) {
   EXPECT_EQ(figure("<svg></svg>", "what"), "<figure><svg></svg><figcaption>what</figcaption></figure>\n");
 }
 
+TEST(Markup, RaisesPowers) {
+  EXPECT_EQ(with_raised_powers("as L^1.98, not L^2"), "as L<sup>1.98</sup>, not L<sup>2</sup>");
+  EXPECT_EQ(with_raised_powers("grows as L^2.00."), "grows as L<sup>2.00</sup>.");
+  EXPECT_EQ(with_raised_powers("L^(1.98 ± 0.01)"), "L<sup>1.98 ± 0.01</sup>");
+  EXPECT_EQ(with_raised_powers("a < b"), "a &lt; b");
+  EXPECT_EQ(with_raised_powers("L^(2"), "L<sup>2</sup>");
+  EXPECT_EQ(with_raised_powers(""), "");
+}
+
 // The checker that the page is judged by must itself find faults.
 TEST(Balance, FindsWhatIsNotClosed) {
   EXPECT_EQ(imbalance("<!doctype html><p>x <b>y</b></p><meta charset=\"utf-8\"><path d=\"M0 0\"/>"), "");

@@ -44,13 +44,14 @@ concept PlaceTest = requires(const M& mask, Place query, Place key) {
 template <class M>
 concept BindableMask = requires(const M& mask, const Context& context) { mask.bind(context); };
 
-/// Any callable bool(query, key) is a mask, and so is one that also takes (head, sequence).
+/// Any callable bool(query, key) is a mask, and so is one that also takes (head, sequence). A matrix of bools
+/// may be called the same way, but goes by rows: it is mask::Dense that says so.
 template <class M>
-concept CallableMask = requires(const M& mask, Index i) {
+concept CallableMask = !std::derived_from<M, Eigen::EigenBase<M>> && (requires(const M& mask, Index i) {
   { mask(i, i) } -> std::same_as<bool>;
 } || requires(const M& mask, Index i) {
   { mask(i, i, i, i) } -> std::same_as<bool>;
-};
+});
 
 /// Which keys may a query see? `allows(query, key)` is all a mask must have.
 template <class M>
