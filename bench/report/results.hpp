@@ -66,10 +66,11 @@ struct MemoryUse {
 /// Real sentences through the real model.
 struct SentenceStudy {
   std::string problem;  ///< why there is no study; empty when there is one
-  std::string model;    ///< where the weights came from
+  std::string model;    ///< name of the folder that the weights came from
   std::vector<std::string> sentences, topics;
   Matrix<double> similarity;  ///< [sentences, sentences], cosine
   std::vector<Index> tokens;  ///< of each sentence
+  Index dimensions = 0;       ///< numbers an embedding has
   double seconds_per_sentence = 0, tokens_per_second = 0;
 };
 

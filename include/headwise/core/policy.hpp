@@ -42,16 +42,24 @@ concept PlaceTest = requires(const M& mask, Place query, Place key) {
 
 /// A mask whose answer depends on the head, the sequence or data: bind(context) gives the test for one head.
 template <class M>
-concept BindableMask = requires(const M& mask, const Context& context) { mask.bind(context); };
+concept BindableMask = requires(const M& mask, const Context& context) {
+  mask.bind(context);
+};
 
 /// Any callable bool(query, key) is a mask, and so is one that also takes (head, sequence). A matrix of bools
 /// may be called the same way, but goes by rows: it is mask::Dense that says so.
 template <class M>
-concept CallableMask = !std::derived_from<M, Eigen::EigenBase<M>> && (requires(const M& mask, Index i) {
-  { mask(i, i) } -> std::same_as<bool>;
-} || requires(const M& mask, Index i) {
-  { mask(i, i, i, i) } -> std::same_as<bool>;
-});
+concept CallableMask = !std::derived_from<M, Eigen::EigenBase<M>> && (
+                                                                         requires(const M& mask, Index i) {
+                                                                           {
+                                                                             mask(i, i)
+                                                                             } -> std::same_as<bool>;
+                                                                         } ||
+                                                                         requires(const M& mask, Index i) {
+                                                                           {
+                                                                             mask(i, i, i, i)
+                                                                             } -> std::same_as<bool>;
+                                                                         });
 
 /// Which keys may a query see? `allows(query, key)` is all a mask must have.
 template <class M>
@@ -59,11 +67,15 @@ concept MaskPolicy = PairTest<M> || PlaceTest<M> || BindableMask<M> || CallableM
 
 /// A mask that lists the keys of a query, in its coordinates, as runs.
 template <class M>
-concept HasRuns = requires(const M& mask, Index query) { mask.runs(query).count; };
+concept HasRuns = requires(const M& mask, Index query) {
+  mask.runs(query).count;
+};
 
 /// A mask of places (a combinator) that lists the keys of a query as runs.
 template <class M>
-concept HasPlaceRuns = requires(const M& mask, Place query) { mask.runs(query).count; };
+concept HasPlaceRuns = requires(const M& mask, Place query) {
+  mask.runs(query).count;
+};
 
 /// A mask that judges whole tiles.
 template <class M>
@@ -127,8 +139,8 @@ struct LearnedSum {
   Index first_distance = 0;
 };
 
-/// Where the gradient of a pair goes: data[query_row * row_stride + key_row * column_stride]; a stride of zero
-/// sums over a broadcast axis.
+/// Where the gradient of a pair goes: data[query_row * row_stride + key_row * column_stride]; a stride of
+/// zero sums over a broadcast axis.
 template <class Scalar>
 struct PairSlot {
   Scalar* data = nullptr;
@@ -152,18 +164,23 @@ concept ScorePolicy = ScoreRecipe<S> && requires(const S& score, const Context& 
 template <class S, class Scalar>
 concept CallableScore = requires(const S& score, Scalar s, Position p) {
   { score(s, p, p) } -> std::same_as<Scalar>;
-} || requires(const S& score, Scalar s, Position p, Index i) {
+}
+|| requires(const S& score, Scalar s, Position p, Index i) {
   { score(s, p, p, i, i) } -> std::same_as<Scalar>;
 };
 
 /// A score bound to one head that reads places rather than one of their coordinates: a combinator.
 template <class Bound, class Scalar>
-concept PlaceScore = requires(const Bound& bound, Scalar s, Place place) { bound(s, place, place); };
+concept PlaceScore = requires(const Bound& bound, Scalar s, Place place) {
+  bound(s, place, place);
+};
 
 // ---- What combinators and kernels call: one question, whatever the coordinates --------------------------
+//
+// Always inlined: a lane loop with a call in it stays scalar.
 
 template <class Bound>
-constexpr bool allows(const Bound& mask, Place query, Place key) {
+[[gnu::always_inline]] constexpr bool allows(const Bound& mask, Place query, Place key) {
   if constexpr (PlaceTest<Bound>) {
     return mask.allows(query, key);
   } else if constexpr (coordinates_of<Bound>() == Coordinates::rows) {
@@ -174,7 +191,7 @@ constexpr bool allows(const Bound& mask, Place query, Place key) {
 }
 
 template <class Bound, class Scalar>
-constexpr Scalar apply(const Bound& score, Scalar s, Place query, Place key) {
+[[gnu::always_inline]] constexpr Scalar apply(const Bound& score, Scalar s, Place query, Place key) {
   if constexpr (PlaceScore<Bound, Scalar>) {
     return score(s, query, key);
   } else if constexpr (coordinates_of<Bound>() == Coordinates::rows) {
@@ -185,7 +202,8 @@ constexpr Scalar apply(const Bound& score, Scalar s, Place query, Place key) {
 }
 
 template <class Bound, class Scalar>
-constexpr auto pull_back(const Bound& score, Scalar s, Place query, Place key, Scalar d) {
+[[gnu::always_inline]] constexpr auto pull_back(const Bound& score, Scalar s, Place query, Place key,
+                                                Scalar d) {
   if constexpr (PlaceScore<Bound, Scalar>) {
     return score.pull_back(s, query, key, d);
   } else if constexpr (coordinates_of<Bound>() == Coordinates::rows) {
