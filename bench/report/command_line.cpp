@@ -7,7 +7,8 @@ namespace headwise::report {
 std::optional<int> read_command_line(int argc, char** argv, Choices& choices) {
   CLI::App app{"Measures what attention costs on this machine, runs a real model, and writes one HTML page."};
   app.add_option("--model", choices.model,
-                 "folder of all-MiniLM-L6-v2: model.safetensors, config.json, vocab.txt");
+                 "folder of all-MiniLM-L6-v2: model.safetensors, config.json, vocab.txt")
+      ->envname("HEADWISE_MODEL_DIR");
   app.add_option("--out", choices.out, "the page to write")->capture_default_str();
   app.add_option("--max-length", choices.max_length, "longest sequence to time, in tokens")
       ->check(CLI::Range(256, 1 << 20))

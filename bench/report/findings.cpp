@@ -4,6 +4,7 @@
 #include "report/tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headwise::report {
 
@@ -86,8 +87,8 @@ std::string sentence_finding(const SentenceStudy& study) {
     agreeing += study.topics[nearest(study, i)] == study.topics[i];
   return "For " + std::to_string(agreeing) + " of " + std::to_string(study.sentences.size()) +
          " sentences the most similar other one is of the same topic; embedding takes " +
-         duration(study.seconds_per_sentence) + " a sentence, " + significant(study.tokens_per_second) +
-         " tokens a second on one core.";
+         duration(study.seconds_per_sentence) + " a sentence, " +
+         grouped(Index(std::llround(study.tokens_per_second))) + " tokens a second on one core.";
 }
 
 std::vector<std::string> findings(const Results& results) {

@@ -149,7 +149,7 @@ std::string gnuplot_script(const Chart& chart) {
     script << "END\n";
   }
   script << "set encoding utf8\n"
-            "set terminal svg size 480,400 dynamic noenhanced font 'sans-serif,15'\n"
+            "set terminal svg size 480,420 dynamic noenhanced font 'sans-serif,15'\n"
             "set border 3 linecolor rgb "
          << stand_in(faint_slot) << "\nset grid linetype 1 linewidth 1 linecolor rgb " << stand_in(faint_slot)
          << "\nset tics nomirror scale 0.5 textcolor rgb " << stand_in(ink_slot)

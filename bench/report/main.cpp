@@ -95,7 +95,7 @@ int run(const Choices& choices) {
   progress.note("Written in " + duration(60 * results.minutes) + ": " + choices.out);
   print(results);
   if (!results.sentences.problem.empty())
-    std::printf("NO REAL SENTENCES: %s\n", results.sentences.problem.c_str());
+    std::printf("NO REAL SENTENCES: %s\n\n", results.sentences.problem.c_str());
   std::printf("The report is in %s\n", choices.out.c_str());
   return 0;
 }

@@ -7,8 +7,12 @@ namespace headwise::report {
 std::string escape(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
-  for (char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     switch (c) {
+      case ' ':
+        safe += text.substr(i + 1, 1) == "%" ? "&nbsp;" : " ";  // a number and its per cent stay on one line
+        break;
       case '&':
         safe += "&amp;";
         break;

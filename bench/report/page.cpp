@@ -100,11 +100,13 @@ std::string cost_section(const Results& results) {
 }
 
 std::string sentence_section(const SentenceStudy& study) {
-  if (!study.problem.empty()) return section("sentences", "Real sentences", warning(study.problem));
-  std::string inside =
-      paragraph("A published sentence encoder, read from its weights (" + study.model +
-                "), turns each sentence into 384 numbers; their cosine says how alike two sentences are. " +
-                sentence_finding(study));
+  if (!study.problem.empty()) {
+    return section("sentences", "Real sentences", warning("Not measured: " + study.problem));
+  }
+  std::string inside = paragraph(
+      "A published sentence encoder (" + study.model + "), read from its weights, turns each sentence into " +
+      std::to_string(study.dimensions) +
+      " numbers; the cosine of two of them says how alike the sentences are. " + sentence_finding(study));
   inside += figure(
       similarity_map(study),
       element("b", "", "Cosine similarity of every two sentences") +
@@ -119,7 +121,7 @@ std::string gallery(const std::vector<Picture>& pictures, bool charts) {
   for (const Picture& picture : pictures)
     inside += figure(picture.svg, element("b", "", escape(picture.title)) + escape(picture.caption),
                      charts ? "chart" : "");
-  return element("div", charts ? "class=\"pair\"" : "class=\"gallery\"", inside);
+  return element("div", charts ? "class=\"gallery curves\"" : "class=\"gallery\"", inside);
 }
 
 std::string gallery_sections(const Results& results) {
@@ -173,6 +175,7 @@ std::string method_section(const Results& results) {
 }  // namespace
 
 std::string similarity_map(const SentenceStudy& study) {
+  constexpr double saturation = 0.7;  // unrelated sentences lie near 0, paraphrases above this
   std::string head = element("td", "", "");
   for (std::size_t i = 0; i < study.sentences.size(); ++i)
     head += element("th", "scope=\"col\"", std::to_string(i + 1));
@@ -183,8 +186,8 @@ std::string similarity_map(const SentenceStudy& study) {
                 std::to_string(i + 1) + " " + element("span", "class=\"long\"", escape(study.sentences[i])));
     for (std::size_t j = 0; j < study.sentences.size(); ++j) {
       const double cosine = study.similarity(Index(i), Index(j));
-      const std::string ink = std::abs(cosine) > 0.55 ? "#fff" : "#22272b";
-      cells += element("td", "style=\"background:" + colour_of(cosine, 1) + ";color:" + ink + "\"",
+      const std::string ink = std::abs(cosine) > 0.8 * saturation ? "#fff" : "#22272b";
+      cells += element("td", "style=\"background:" + colour_of(cosine, saturation) + ";color:" + ink + "\"",
                        i == j ? "1" : fixed(cosine, 2));
     }
     body += element("tr", "", cells) + "\n";

@@ -36,12 +36,12 @@ Matrix<double> learned() {
   return encoding(Matrix<double>::Zero(32, 32).eval());
 }
 
-/// 24 remembered rows and a segment of 16, with tables of 32 rows: the oldest 8 share the first row.
+/// 16 remembered rows and a segment of 16, with tables of 24 rows: the oldest 8 share the first row.
 Matrix<double> learned_per_layer() {
   Rng rng(3);
-  const position::LearnedPerLayer<double> encoding({.layers = 1, .max_len = 32, .d_model = 32}, rng);
-  Matrix<double> both(40, 32);
-  both << encoding.with_memory(Matrix<double>::Zero(24, 32).eval(), 0, 16),
+  const position::LearnedPerLayer<double> encoding({.layers = 1, .max_len = 24, .d_model = 32}, rng);
+  Matrix<double> both(32, 32);
+  both << encoding.with_memory(Matrix<double>::Zero(16, 32).eval(), 0, 16),
       encoding(Matrix<double>::Zero(16, 32).eval(), 0);
   return both;
 }
@@ -65,7 +65,7 @@ std::vector<Picture> draw_positions() {
   add("learned", "Learned", "Added to the input: a table of 32 rows as it is before training, pure chance.",
       learned(), 0.05, "channel");
   add("learned_per_layer", "Learned per layer",
-      "A table of 32 rows before training, for 24 remembered tokens and a segment of 16: the oldest 8 share "
+      "A table of 24 rows before training, for 16 remembered tokens and a segment of 16: the oldest 8 share "
       "the first "
       "row.",
       learned_per_layer(), 0.05, "channel");

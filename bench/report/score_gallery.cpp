@@ -63,7 +63,7 @@ Series against_score(const std::string& name, int colour, const Head& head, doub
 }
 
 Chart over_distance(const std::string& y, std::vector<Series> series) {
-  return {"", {"tokens back"}, {y}, std::move(series)};
+  return {"", {.label = "tokens back", .least = 0.0, .most = double(reach)}, {y}, std::move(series)};
 }
 
 Chart over_scores(const std::string& y, std::vector<Series> series) {
@@ -169,8 +169,6 @@ std::string dense_bias(const std::string& description) {
 
 std::vector<Picture> draw_scores() {
   Gallery gallery;
-  gallery.add("none", "None", "The score as it is.",
-              over_scores("score after", {against_score("none", 0, bound_head(score::None{}, 0, 1), 10)}));
   gallery.add("alibi", "ALiBi", "A penalty that grows with distance, steeper in some heads than in others.",
               alibi());
   gallery.add("t5_bias", "T5 relative bias",
@@ -186,6 +184,8 @@ std::vector<Picture> draw_scores() {
   gallery.add("function", "Any function", "A callable with its derivative is a score, too.", function());
   const std::string bias = "Any matrix of numbers may be added: here a wave over the distance.";
   gallery.add_drawing("dense_bias", "Dense bias", bias, dense_bias(bias));
+  gallery.add("none", "None", "The score as it is.",
+              over_scores("score after", {against_score("none", 0, bound_head(score::None{}, 0, 1), 10)}));
   return gallery.take();
 }
 

@@ -41,7 +41,7 @@ class Tensors {
     std::string dimensions;
     for (Index n : shape) {
       size *= n;
-      dimensions += (dimensions.empty() ? "" : ",") + std::to_string(n);
+      dimensions.append(dimensions.empty() ? "" : ",").append(std::to_string(n));
     }
     const std::size_t begin = data_.size();
     for (Index i = 0; i < size; ++i) {
@@ -50,9 +50,12 @@ class Tensors {
       std::memcpy(bytes, &number, sizeof number);
       data_.append(bytes, sizeof number);
     }
-    header_ += (header_.empty() ? "{\"" : ",\"") + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":[" +
-               dimensions + "],\"data_offsets\":[" + std::to_string(begin) + "," +
-               std::to_string(data_.size()) + "]}";
+    header_.append(header_.empty() ? "{\"" : ",\"").append(name).append("\":{\"dtype\":\"").append(dtype);
+    header_.append("\",\"shape\":[")
+        .append(dimensions)
+        .append("],\"data_offsets\":[")
+        .append(std::to_string(begin));
+    header_.append(",").append(std::to_string(data_.size())).append("]}");
     return *this;
   }
 

@@ -34,6 +34,7 @@ inline Results made_up_results(Index longest = 4096) {
   study.tokens = {5, 6, 4, 4};
   study.similarity = Matrix<double>(4, 4);
   study.similarity << 1, 0.8, 0.1, -0.1, 0.8, 1, 0.2, 0, 0.1, 0.2, 1, 0.7, -0.1, 0, 0.7, 1;
+  study.dimensions = 8;
   study.seconds_per_sentence = 0.005;
   study.tokens_per_second = 1000;
   results.masks.push_back({"mask/causal", "Causal", "The past.", "<svg viewBox=\"0 0 1 1\"></svg>"});

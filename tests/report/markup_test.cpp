@@ -10,6 +10,7 @@ namespace {
 TEST(Markup, EscapesWhatWouldBeMarkup) {
   EXPECT_EQ(escape("a < b & c > \"d\" 'e'"), "a &lt; b &amp; c &gt; &quot;d&quot; &#39;e&#39;");
   EXPECT_EQ(escape("L × L, 1.5 µs"), "L × L, 1.5 µs");
+  EXPECT_EQ(escape("50.0 % of all"), "50.0&nbsp;% of all") << "never a line that begins with the sign";
 }
 
 TEST(Markup, WrapsElements) {

@@ -51,9 +51,9 @@ TEST(Page, ShowsTextAsTextAndNeverAsMarkup) {
 TEST(Page, SaysLoudlyThatTheModelIsMissing) {
   Results results = made_up_results();
   results.sentences = {};
-  results.sentences.problem = "No model: pass --model.";
+  results.sentences.problem = "no model.";
   const std::string html = page(results);
-  EXPECT_NE(html.find("<p class=\"warning\" role=\"note\">No model: pass --model.</p>"), std::string::npos);
+  EXPECT_NE(html.find("<p class=\"warning\" role=\"note\">Not measured: no model.</p>"), std::string::npos);
   EXPECT_EQ(html.find("Cosine similarity"), std::string::npos);
 }
 

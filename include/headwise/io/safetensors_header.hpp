@@ -129,25 +129,36 @@ class HeaderReader {
 
   void read_key(const std::string& key) {
     if (place_ == Place::in_file) {
-      subject_ = key == "__metadata__" ? key : "tensor " + in_quotes(key);
-      tensor_ = key;
-      const bool twice =
-          key == "__metadata__" ? std::exchange(has_metadata_, true) : header_.tensors.contains(key);
-      if (twice) fail("occurs twice");
-      place_ = key == "__metadata__" ? Place::metadata : Place::entry;
+      begin_tensor(key);
     } else if (place_ == Place::in_metadata) {
-      if (header_.metadata.contains(key)) fail("has the key " + in_quotes(key) + " twice");
+      expect_new(key, header_.metadata.contains(key));
       key_ = key;
       place_ = Place::metadata_text;
+    } else if (key == "dtype") {
+      expect_new(key, dtype_.has_value());
+      place_ = Place::dtype;
+    } else if (key == "shape") {
+      expect_new(key, shape_.has_value());
+      place_ = Place::shape;
+    } else if (key == "data_offsets") {
+      expect_new(key, offsets_.has_value());
+      place_ = Place::offsets;
     } else {
-      const bool twice =
-          (key == "dtype" && dtype_) || (key == "shape" && shape_) || (key == "data_offsets" && offsets_);
-      if (twice) fail("has the key " + in_quotes(key) + " twice");
-      place_ = key == "dtype" ? Place::dtype : key == "shape" ? Place::shape : Place::offsets;
-      if (place_ == Place::offsets && key != "data_offsets") {
-        fail("has the key " + in_quotes(key) + ", expected only dtype, shape and data_offsets");
-      }
+      fail("has the key " + in_quotes(key) + ", expected only dtype, shape and data_offsets");
     }
+  }
+
+  void begin_tensor(const std::string& name) {
+    const bool metadata = name == "__metadata__";
+    subject_ = metadata ? name : "tensor " + in_quotes(name);
+    if (metadata ? has_metadata_ : header_.tensors.contains(name)) fail("occurs twice");
+    has_metadata_ |= metadata;
+    tensor_ = name;
+    place_ = metadata ? Place::metadata : Place::entry;
+  }
+
+  void expect_new(const std::string& key, bool seen) const {
+    if (seen) fail("has the key " + in_quotes(key) + " twice");
   }
 
   void read_value(const nlohmann::json& value) {

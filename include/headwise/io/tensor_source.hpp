@@ -48,7 +48,8 @@ struct Shape {
 };
 
 inline std::string describe(Shape shape) {
-  return "[" + std::to_string(shape.rows) + ", " + std::to_string(shape.cols) + "]";
+  std::string text = "[";
+  return text.append(std::to_string(shape.rows)).append(", ").append(std::to_string(shape.cols)).append("]");
 }
 
 /// Outputs are columns in [in, out] and in a vector.

@@ -4,6 +4,7 @@
 #include <headwise/io/mapped_file.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -81,24 +82,33 @@ class Replacement {
   int descriptor_ = -1;
 };
 
-/// True for UTF-8 without overlong forms, surrogates or numbers above 10FFFF.
+/// The bytes of the first character of a text, or 0 when it is not UTF-8: cut off, overlong, a surrogate or
+/// above 10FFFF.
+inline std::size_t first_utf8_length(std::string_view text) noexcept {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xC2 ? 0
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                             : lead < 0xF5 ? 4
+                                           : 0;
+  if (length < 2 || length > text.size()) return length == 1 ? 1 : 0;
+  std::uint32_t point = lead & (0x7Fu >> length);
+  for (char c : text.substr(1, length - 1)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0u) != 0x80u) return 0;
+    point = (point << 6) | (byte & 0x3Fu);
+  }
+  constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = 0xD800 <= point && point < 0xE000;
+  return point < smallest[length] || surrogate || point > 0x10FFFF ? 0 : length;
+}
+
 inline bool is_utf8(std::string_view text) noexcept {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    const int tail = lead < 0x80   ? 0
-                     : lead < 0xC2 ? -1
-                     : lead < 0xE0 ? 1
-                     : lead < 0xF0 ? 2
-                     : lead < 0xF5 ? 3
-                                   : -1;
-    if (tail < 0 || text.size() - i < std::size_t(tail)) return false;
-    for (int k = 0; k < tail; ++k) {
-      const auto byte = static_cast<unsigned char>(text[i++]);
-      const bool first = k == 0;
-      const unsigned low = first && lead == 0xE0 ? 0xA0 : first && lead == 0xF0 ? 0x90 : 0x80;
-      const unsigned high = first && lead == 0xED ? 0x9F : first && lead == 0xF4 ? 0x8F : 0xBF;
-      if (byte < low || byte > high) return false;
-    }
+  while (!text.empty()) {
+    const std::size_t length = first_utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
   }
   return true;
 }
@@ -146,7 +156,7 @@ inline std::string safetensors_header(const std::vector<const TensorView*>& tens
   std::string header = "{";
   const auto comma = [&header] { header.append(header.size() > 1 ? "," : ""); };
   if (!metadata.empty()) {
-    header += "\"__metadata__\":{";
+    header += R"("__metadata__":{)";
     for (const auto& [key, value] : metadata) {
       header.append(header.back() == '{' ? "" : ",")
           .append(json_string(key))
@@ -158,11 +168,11 @@ inline std::string safetensors_header(const std::vector<const TensorView*>& tens
   std::uint64_t begin = 0;
   for (const TensorView* tensor : tensors) {
     comma();
-    header.append(json_string(tensor->name)).append(":{\"dtype\":\"").append(facts(tensor->dtype).name);
-    header += "\",\"shape\":[";
+    header.append(json_string(tensor->name)).append(R"(:{"dtype":")").append(facts(tensor->dtype).name);
+    header += R"(","shape":[)";
     for (Index n : tensor->shape) header.append(header.back() == '[' ? "" : ",").append(std::to_string(n));
     const std::uint64_t end = begin + tensor->bytes.size();
-    header.append("],\"data_offsets\":[").append(std::to_string(begin)).append(",");
+    header.append(R"(],"data_offsets":[)").append(std::to_string(begin)).append(",");
     header.append(std::to_string(end)).append("]}");
     begin = end;
   }

@@ -1,0 +1,23 @@
+// Attention is compiled for one instruction set only, which saves time; other tests cover them all.
+#define HEADWISE_WIDEST_TARGET 0
+
+#include <headwise/io/bloom.hpp>
+
+#include <gtest/gtest.h>
+
+#include "golden/greedy_case.hpp"
+
+namespace headwise {
+namespace {
+
+TEST(BloomGolden, StepsAndGreedyTextAgree) {
+  for (const golden::Case& each : golden::cases("bloom")) {
+    SCOPED_TRACE(each.name());
+    const auto decoder = io::load_bloom<float>(golden::model_folder(each));
+    golden::check_steps(decoder, each);
+    golden::check_greedy(decoder, each);
+  }
+}
+
+}  // namespace
+}  // namespace headwise
