@@ -14,6 +14,9 @@ struct Operands {
 
 Operands make_operands(Index seq_len);
 
+/// The same for the first rows only: no new random numbers, which take longer than short calls.
+Operands first_rows(const Operands& operands, Index seq_len);
+
 /// attend_with_lse(query, key, value, {.heads = 8}, mask, score) of the pattern.
 Attended<float> run_forward(Pattern pattern, const Operands& operands);
 

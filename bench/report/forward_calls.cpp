@@ -14,6 +14,11 @@ Operands make_operands(Index seq_len) {
   return {one(), one(), one(), one()};
 }
 
+Operands first_rows(const Operands& x, Index seq_len) {
+  return {x.query.topRows(seq_len), x.key.topRows(seq_len), x.value.topRows(seq_len),
+          x.d_output.topRows(seq_len)};
+}
+
 Attended<float> run_forward(Pattern pattern, const Operands& x) {
   const AttendOptions options{.heads = heads};
   switch (pattern) {

@@ -27,8 +27,8 @@ ScalingOptions scaling_options(const Choices& choices) {
       choices.quick ? std::min<headwise::Index>(2048, choices.max_length) : choices.max_length;
   options.longest_backward = std::min<headwise::Index>(choices.quick ? 2048 : 4096, choices.max_length);
   if (choices.quick) {
-    options.budget = 0.2;
-    options.most_runs = 5;
+    options.rounds = 2;
+    options.budget = 0.1;
   }
   return options;
 }

@@ -148,10 +148,12 @@ std::string method_section(const Results& results) {
   std::string inside = to_html(machine_table(results));
   inside += paragraph(
       "Every time is the median of up to nine calls of the library's own verb, on random matrices, in "
-      "processor time of "
-      "the one thread, so that other programs disturb it little. The first call warms up and does not count, "
-      "unless a "
-      "call is so long that few fit. The patterns take turns at each length. Work counts the dot products "
+      "processor "
+      "time of the one thread, so that other programs disturb it little. The runs come in three rounds "
+      "through all "
+      "lengths, in which the patterns take turns; the first call of a round warms up and does not count, "
+      "unless it is "
+      "so long that few fit, and calls of more than 2.5 s are made once. Work counts the dot products "
       "only: 4 FLOPs "
       "a pair and channel forward, 10 backward; the exponentials come on top and are not counted. The number "
       "of pairs "

@@ -9,9 +9,11 @@ namespace headwise::report {
 
 struct ScalingOptions {
   Index longest_forward = 16384, longest_backward = 4096;
-  double budget = 1.5;       ///< seconds for the repeats of one call
-  double longest_call = 30;  ///< a call that would take longer is left out, and said to be
-  int most_runs = 9;
+  int rounds = 3;  ///< through all lengths, so that a busy moment of the machine meets a third of the runs
+  double budget = 0.5;       ///< seconds for the repeats of one call in one round
+  int most_runs = 3;         ///< of one call in one round
+  double once_above = 2.5;   ///< seconds; a call that takes longer is made in the first round only
+  double longest_call = 30;  ///< seconds; a call that would take longer is left out, and said to be
 };
 
 /// Times every pattern at every length. Throws std::logic_error when the library counts other pairs than the

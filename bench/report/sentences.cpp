@@ -55,7 +55,7 @@ void embed(const Encoder& encoder, double budget, SentenceStudy& study) {
     total += study.tokens.back();
   }
   Matrix<float> embeddings;
-  const Timing timing = measure([&] { embeddings = encoder(study.sentences); }, budget, 50);
+  const Timing timing = summarise(repeat([&] { embeddings = encoder(study.sentences); }, budget, 50));
   study.similarity = multiply_transposed(embeddings, embeddings).template cast<double>();
   study.dimensions = embeddings.cols();
   study.seconds_per_sentence = timing.seconds / double(study.sentences.size());

@@ -17,6 +17,7 @@ struct Timing {
   int runs = 0;
 };
 
+/// Throws nothing; at least one run is needed.
 inline Timing summarise(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const std::size_t n = seconds.size(), middle = n / 2;
@@ -24,11 +25,11 @@ inline Timing summarise(std::vector<double> seconds) {
   return {median, seconds.front(), int(n)};
 }
 
-/// Runs `call` again and again for about `budget` seconds, at most `most_runs` times, and takes the median.
-/// The first run warms caches and scratch memory up; it counts only when it is long enough for that not to
-/// matter, which is when no more than three would fit into the budget.
+/// Runs `call` again and again for about `budget` seconds, at most `most_runs` times, and returns what each
+/// took. The first run warms caches and scratch memory up; it counts only when it is long enough for that not
+/// to matter, which is when no more than three would fit into the budget.
 template <class Call>
-Timing measure(Call&& call, double budget, int most_runs) {
+std::vector<double> repeat(Call&& call, double budget, int most_runs) {
   const auto timed = [&call] {
     const double start = processor_seconds();
     call();
@@ -42,7 +43,7 @@ Timing measure(Call&& call, double budget, int most_runs) {
     seconds.push_back(timed());
     spent += seconds.back();
   }
-  return summarise(std::move(seconds));
+  return seconds;
 }
 
 }  // namespace headwise::report

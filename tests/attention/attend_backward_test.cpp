@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "support/any_mask.hpp"
 #include "support/check.hpp"
 #include "support/heads.hpp"
 
-#include <functional>
 #include <limits>
 
 namespace headwise {
@@ -13,7 +13,7 @@ namespace {
 
 using check::near;
 using check::random;
-using AnyMask = std::function<bool(Index, Index)>;
+using check::AnyMask;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 

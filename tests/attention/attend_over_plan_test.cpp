@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "support/any_mask.hpp"
 #include "support/check.hpp"
 #include "support/heads.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 namespace headwise {
@@ -14,7 +14,7 @@ namespace {
 
 using check::near;
 using check::random;
-using AnyMask = std::function<bool(Index, Index)>;
+using check::AnyMask;
 
 AnyMask everything() {
   return [](Index, Index) { return true; };

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "support/any_mask.hpp"
 #include "support/check.hpp"
 #include "support/heads.hpp"
 
-#include <functional>
 #include <limits>
 #include <string>
 
@@ -15,8 +15,7 @@ namespace {
 using check::near;
 using check::random;
 
-/// One type for every pattern: the kernel is compiled once in this file.
-using AnyMask = std::function<bool(Index, Index)>;
+using check::AnyMask;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 const double inf = std::numeric_limits<double>::infinity();

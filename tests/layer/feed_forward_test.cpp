@@ -14,6 +14,8 @@
 namespace headwise::layer {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::random;
 using check::thrown;
@@ -46,9 +48,10 @@ TEST(FeedForward, FollowsItsEquationWithEveryActivation) {
 TEST(FeedForward, IsSwiGluWithAGate) {
   Rng rng(1);
   // [docs layer/feed_forward]
-  const layer::FeedForward<double> swiglu(
-      {.d_model = 8, .d_ff = 20, .activation = layer::Activation::silu, .gated = true, .bias = false}, rng);
-  const Matrix<double> y = swiglu(normal(3, 8, 1.0, rng));  // [3, 8]
+  const hw::layer::FeedForward<double> swiglu(
+      {.d_model = 8, .d_ff = 20, .activation = hw::layer::Activation::silu, .gated = true, .bias = false},
+      rng);
+  const hw::Matrix<double> y = swiglu(hw::normal(3, 8, 1.0, rng));  // [3, 8]
   // [docs end]
   EXPECT_EQ(y.cols(), 8);
   std::vector<std::string> names;

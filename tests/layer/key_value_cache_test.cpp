@@ -10,6 +10,8 @@
 namespace headwise::layer {
 namespace {
 
+namespace hw = headwise;
+
 using check::random;
 using check::thrown;
 
@@ -51,7 +53,7 @@ TEST(KeyValueCache, KeepsTruePositionsWhenRowsAreDropped) {
   cache.append(key, value, RaggedRows::from_lengths({5, 3}));
   // [docs layer/key_value_cache]
   // The first token of each text, and its last two.
-  cache.retain([&](Index sequence, Position position) {
+  cache.retain([&](hw::Index sequence, hw::Position position) {
     return position < 1 || position >= cache.next_position(sequence) - 2;
   });
   // [docs end]

@@ -11,6 +11,8 @@
 namespace headwise::layer {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::random;
 using check::thrown;
@@ -45,9 +47,9 @@ TEST(Affine, NamesTheOperandThatDoesNotFit) {
 TEST(Linear, MultipliesByItsWeightAndAddsItsBias) {
   Rng rng(1);
   // [docs layer/linear]
-  layer::Linear<double> linear({.in = 5, .out = 3}, rng);
-  const Matrix<double> x = normal(2, 5, 1.0, rng);
-  const Matrix<double> y = linear(x);  // [2, 3]
+  hw::layer::Linear<double> linear({.in = 5, .out = 3}, rng);
+  const hw::Matrix<double> x = hw::normal(2, 5, 1.0, rng);
+  const hw::Matrix<double> y = linear(x);  // [2, 3]
   // [docs end]
   EXPECT_TRUE(near(y, by_loops(x, linear.weight(), linear.bias()), 1e-14));
 

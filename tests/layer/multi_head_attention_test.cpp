@@ -16,6 +16,8 @@
 namespace headwise::layer {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::random;
 using check::thrown;
@@ -68,9 +70,9 @@ reference::Problem scaled(double scale) {
 TEST(MultiHeadAttention, AttendsInEveryHeadOfItsProjections) {
   Rng rng(1);
   // [docs layer/multi_head_attention]
-  layer::MultiHeadAttention<double> attention({.d_model = 12, .heads = 3}, rng);
-  const Matrix<double> x = normal(65, 12, 1.0, rng);
-  const Matrix<double> y = attention(x, mask::Causal{});  // [65, 12]
+  hw::layer::MultiHeadAttention<double> attention({.d_model = 12, .heads = 3}, rng);
+  const hw::Matrix<double> x = hw::normal(65, 12, 1.0, rng);
+  const hw::Matrix<double> y = attention(x, hw::mask::Causal{});  // [65, 12]
   // [docs end]
   EXPECT_TRUE(near(y, expected(attention, x, x, x, causal()), 1e-12));
 }

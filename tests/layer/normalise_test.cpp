@@ -12,6 +12,8 @@
 namespace headwise::layer {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::random;
 using check::thrown;
@@ -73,10 +75,10 @@ TEST(NormaliseRows, GivesLengthOneAndLeavesZerosAlone) {
 
 TEST(LayerNorm, StartsAsTheNormAlone) {
   // [docs layer/layer_norm]
-  const layer::LayerNorm<double> norm({.width = 6, .eps = 1e-5});
-  Matrix<double> x(1, 6);
+  const hw::layer::LayerNorm<double> norm({.width = 6, .eps = 1e-5});
+  hw::Matrix<double> x(1, 6);
   x << 1, 2, 3, 4, 5, 6;
-  const Matrix<double> y = norm(x);  // mean 0, variance 1
+  const hw::Matrix<double> y = norm(x);  // mean 0, variance 1
   // [docs end]
   EXPECT_NEAR(y.mean(), 0, 1e-15);
   EXPECT_NEAR(y.squaredNorm() / 6, 1, 1e-5);

@@ -13,6 +13,8 @@
 namespace headwise::layer {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::random;
 using check::thrown;
@@ -23,9 +25,9 @@ using Positions = std::vector<Position>;
 TEST(Embedding, IsTheRowsOfItsTableAndScoresAgainstThem) {
   Rng rng(1);
   // [docs layer/embedding]
-  const layer::Embedding<double> tokens({.count = 50, .width = 8}, rng);
-  const Matrix<double> x = tokens(std::vector<TokenId>{3, 49});  // [2, 8]
-  const Matrix<double> scores = tokens.scores(x);                // [2, 50], tied to the table
+  const hw::layer::Embedding<double> tokens({.count = 50, .width = 8}, rng);
+  const hw::Matrix<double> x = tokens(std::vector<hw::TokenId>{3, 49});  // [2, 8]
+  const hw::Matrix<double> scores = tokens.scores(x);                    // [2, 50], tied to the table
   // [docs end]
   EXPECT_EQ(x.row(1), tokens.weight().row(49));
   EXPECT_TRUE(near(scores, reference::product(x, tokens.weight().transpose()), 1e-13));

@@ -16,6 +16,8 @@
 namespace headwise::model {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::thrown;
 
@@ -75,20 +77,20 @@ TEST(Decoder, KeepsTheTextsOfABatchApart) {
 TEST(Decoder, GoesOnFromACache) {
   Rng rng(1);
   // [docs model/decoder]
-  const model::Decoder<double> decoder({.vocab_size = 100,
-                                        .d_model = 32,
-                                        .layers = 2,
-                                        .heads = 4,
-                                        .kv_heads = 2,
-                                        .rotary = position::Rotary({.head_dim = 8}),
-                                        .norm = layer::NormKind::rms,
-                                        .activation = layer::Activation::silu,
-                                        .gated = true},
-                                       rng);
-  const std::vector<TokenId> prompt = {7, 8, 9}, next = {10};
+  const hw::model::Decoder<double> decoder({.vocab_size = 100,
+                                            .d_model = 32,
+                                            .layers = 2,
+                                            .heads = 4,
+                                            .kv_heads = 2,
+                                            .rotary = hw::position::Rotary({.head_dim = 8}),
+                                            .norm = hw::layer::NormKind::rms,
+                                            .activation = hw::layer::Activation::silu,
+                                            .gated = true},
+                                           rng);
+  const std::vector<hw::TokenId> prompt = {7, 8, 9}, next = {10};
   auto [states, cache] = decoder.step(prompt, {});
   auto [state, longer] = decoder.step(next, std::move(cache));
-  const Matrix<double> logits = decoder.logits(state);  // [1, 100]
+  const hw::Matrix<double> logits = decoder.logits(state);  // [1, 100]
   // [docs end]
   EXPECT_TRUE(near(logits, decoder(Ids{7, 8, 9, 10}).bottomRows(1), 1e-13));
 }

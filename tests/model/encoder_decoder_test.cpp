@@ -16,6 +16,8 @@
 namespace headwise::model {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::random;
 using check::thrown;
@@ -42,18 +44,18 @@ EncoderDecoderOptions small() {
 TEST(EncoderDecoder, DecodesTokenByTokenWhatOneCallDecodes) {
   Rng rng(1);
   // [docs model/encoder_decoder]
-  const model::EncoderDecoder<double> transformer({.vocab_size = 60,
-                                                   .d_model = 16,
-                                                   .heads = 2,
-                                                   .encoder_layers = 2,
-                                                   .decoder_layers = 2,
-                                                   .d_ff = 32,
-                                                   .positions = layer::InputPositions::sinusoidal,
-                                                   .embedding_scale = 4},
-                                                  rng);
-  const std::vector<TokenId> source = {5, 6, 7, 8}, target = {1, 2, 3};
-  const Matrix<double> memory = transformer.encode(source);
-  const Matrix<double> logits = transformer.logits(transformer.decode(target, memory));  // [3, 60]
+  const hw::model::EncoderDecoder<double> transformer({.vocab_size = 60,
+                                                       .d_model = 16,
+                                                       .heads = 2,
+                                                       .encoder_layers = 2,
+                                                       .decoder_layers = 2,
+                                                       .d_ff = 32,
+                                                       .positions = hw::layer::InputPositions::sinusoidal,
+                                                       .embedding_scale = 4},
+                                                      rng);
+  const std::vector<hw::TokenId> source = {5, 6, 7, 8}, target = {1, 2, 3};
+  const hw::Matrix<double> memory = transformer.encode(source);
+  const hw::Matrix<double> logits = transformer.logits(transformer.decode(target, memory));  // [3, 60]
   // [docs end]
   auto decoding = transformer.begun(memory);
   for (Index t = 0; t < 3; ++t) {

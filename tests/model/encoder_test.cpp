@@ -19,6 +19,8 @@
 namespace headwise::model {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::thrown;
 
@@ -63,13 +65,13 @@ TEST(Encoder, IsItsLayersOneAfterAnother) {
 TEST(Encoder, ReadsRaggedBatchesAndPaddedOnesAlike) {
   Rng rng(1);
   // [docs model/encoder]
-  const model::Encoder<double> encoder({.vocab_size = 50, .d_model = 16, .layers = 2, .heads = 2}, rng);
-  const std::vector<TokenId> ids = {5, 6, 7, 8, 9};  // two texts, of 3 and 2 tokens
-  const Matrix<double> ragged = encoder(ids, {.query_rows = RaggedRows::from_lengths({3, 2})});
+  const hw::model::Encoder<double> encoder({.vocab_size = 50, .d_model = 16, .layers = 2, .heads = 2}, rng);
+  const std::vector<hw::TokenId> ids = {5, 6, 7, 8, 9};  // two texts, of 3 and 2 tokens
+  const hw::Matrix<double> ragged = encoder(ids, {.query_rows = hw::RaggedRows::from_lengths({3, 2})});
 
-  const std::vector<TokenId> padded = {5, 6, 7, 8, 9, 0};
-  const mask::KeyPadding real(std::vector<bool>{true, true, true, true, true, false});
-  const Matrix<double> same = encoder(padded, {.query_rows = RaggedRows::uniform(2, 3)}, real);
+  const std::vector<hw::TokenId> padded = {5, 6, 7, 8, 9, 0};
+  const hw::mask::KeyPadding real(std::vector<bool>{true, true, true, true, true, false});
+  const hw::Matrix<double> same = encoder(padded, {.query_rows = hw::RaggedRows::uniform(2, 3)}, real);
   // [docs end]
   EXPECT_TRUE(near(same.topRows(5), ragged, 1e-13));
   EXPECT_TRUE(near(ragged.bottomRows(2), encoder(Ids{8, 9}), 1e-13));

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <headwise/attention/attend_backward.hpp>
 #include <headwise/attention/weights.hpp>
 
 #include <gtest/gtest.h>
 
+#include "support/any_mask.hpp"
 #include "support/check.hpp"
 
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <vector>
@@ -16,9 +15,6 @@
 namespace headwise::check {
 
 inline const double infinity = std::numeric_limits<double>::infinity();
-
-/// Patterns of any kind in one type, so that a test file compiles the kernel once.
-using AnyMask = std::function<bool(Index, Index)>;
 
 /// A column of numbers: keys, values or queries of head size 1.
 inline Matrix<double> column(std::initializer_list<double> numbers) {

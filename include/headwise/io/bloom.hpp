@@ -33,18 +33,18 @@ model::Decoder<Scalar, score::Alibi<>> load_bloom(const std::string& path) {
                     layer = prefix + "h.*.";
   const std::string fused = layer + "self_attention.query_key_value.*";
   const auto part = [&](Index n) { return part_of_each_head(n, 3, heads, d_model / heads); };
-  const NameRules names({{"embedding.tokens.weight", prefix + "word_embeddings.weight"},
-                         {"embedding.norm.*", prefix + "word_embeddings_layernorm.*"},
-                         {"layers.*.attention_norm.*", layer + "input_layernorm.*"},
-                         {"layers.*.attention.query.*", fused, part(0)},
-                         {"layers.*.attention.key.*", fused, part(1)},
-                         {"layers.*.attention.value.*", fused, part(2)},
-                         {"layers.*.attention.output.*", layer + "self_attention.dense.*"},
-                         {"layers.*.feed_forward_norm.*", layer + "post_attention_layernorm.*"},
-                         {"layers.*.feed_forward.up.*", layer + "mlp.dense_h_to_4h.*"},
-                         {"layers.*.feed_forward.down.*", layer + "mlp.dense_4h_to_h.*"},
-                         {"layers.norm.*", prefix + "ln_f.*"},
-                         {"head.weight", "lm_head.weight"}});
+  const NameRules names{{"embedding.tokens.weight", prefix + "word_embeddings.weight"},
+                        {"embedding.norm.*", prefix + "word_embeddings_layernorm.*"},
+                        {"layers.*.attention_norm.*", layer + "input_layernorm.*"},
+                        {"layers.*.attention.query.*", fused, part(0)},
+                        {"layers.*.attention.key.*", fused, part(1)},
+                        {"layers.*.attention.value.*", fused, part(2)},
+                        {"layers.*.attention.output.*", layer + "self_attention.dense.*"},
+                        {"layers.*.feed_forward_norm.*", layer + "post_attention_layernorm.*"},
+                        {"layers.*.feed_forward.up.*", layer + "mlp.dense_h_to_4h.*"},
+                        {"layers.*.feed_forward.down.*", layer + "mlp.dense_4h_to_h.*"},
+                        {"layers.norm.*", prefix + "ln_f.*"},
+                        {"head.weight", "lm_head.weight"}};
   LoadOptions options;
   if (decoder.options().tied_head) options.ties = {{prefix + "word_embeddings.weight", "lm_head.weight"}};
   load_state_dict(decoder, folder.weights(), names, options);

@@ -29,19 +29,18 @@ model::Decoder<Scalar> load_gpt2(const std::string& path) {
                                   .tied_head = folder.config().boolean("tie_word_embeddings", true)},
                                  layer::Initial::zeros());
   const std::string prefix = folder.prefix_of("transformer.", "wte.weight"), layer = prefix + "h.*.";
-  const NameRules names(
-      {{"embedding.tokens.weight", prefix + "wte.weight"},
-       {"embedding.positions.table", prefix + "wpe.weight"},
-       {"layers.*.attention_norm.*", layer + "ln_1.*"},
-       {"layers.*.attention.query.*", layer + "attn.c_attn.*", fused_part(0, d_model), true},
-       {"layers.*.attention.key.*", layer + "attn.c_attn.*", fused_part(1, d_model), true},
-       {"layers.*.attention.value.*", layer + "attn.c_attn.*", fused_part(2, d_model), true},
-       {"layers.*.attention.output.*", layer + "attn.c_proj.*", {}, true},
-       {"layers.*.feed_forward_norm.*", layer + "ln_2.*"},
-       {"layers.*.feed_forward.up.*", layer + "mlp.c_fc.*", {}, true},
-       {"layers.*.feed_forward.down.*", layer + "mlp.c_proj.*", {}, true},
-       {"layers.norm.*", prefix + "ln_f.*"},
-       {"head.weight", "lm_head.weight"}});
+  const NameRules names{{"embedding.tokens.weight", prefix + "wte.weight"},
+                        {"embedding.positions.table", prefix + "wpe.weight"},
+                        {"layers.*.attention_norm.*", layer + "ln_1.*"},
+                        {"layers.*.attention.query.*", layer + "attn.c_attn.*", fused_part(0, d_model), true},
+                        {"layers.*.attention.key.*", layer + "attn.c_attn.*", fused_part(1, d_model), true},
+                        {"layers.*.attention.value.*", layer + "attn.c_attn.*", fused_part(2, d_model), true},
+                        {"layers.*.attention.output.*", layer + "attn.c_proj.*", {}, true},
+                        {"layers.*.feed_forward_norm.*", layer + "ln_2.*"},
+                        {"layers.*.feed_forward.up.*", layer + "mlp.c_fc.*", {}, true},
+                        {"layers.*.feed_forward.down.*", layer + "mlp.c_proj.*", {}, true},
+                        {"layers.norm.*", prefix + "ln_f.*"},
+                        {"head.weight", "lm_head.weight"}};
   LoadOptions options{.ignored = {layer + "attn.bias", layer + "attn.masked_bias"}};
   if (decoder.options().tied_head) options.ties = {{prefix + "wte.weight", "lm_head.weight"}};
   load_state_dict(decoder, folder.weights(), names, options);

@@ -36,17 +36,17 @@ model::Decoder<Scalar> load_gpt_neox(const std::string& path) {
       layer::Initial::zeros());
   const std::string layer = "gpt_neox.layers.*.", fused = layer + "attention.query_key_value.*";
   const auto part = [&](Index n) { return part_of_each_head(n, 3, heads, head_dim); };
-  const NameRules names({{"embedding.tokens.weight", "gpt_neox.embed_in.weight"},
-                         {"layers.*.attention_norm.*", layer + "input_layernorm.*"},
-                         {"layers.*.attention.query.*", fused, part(0)},
-                         {"layers.*.attention.key.*", fused, part(1)},
-                         {"layers.*.attention.value.*", fused, part(2)},
-                         {"layers.*.attention.output.*", layer + "attention.dense.*"},
-                         {"layers.*.feed_forward_norm.*", layer + "post_attention_layernorm.*"},
-                         {"layers.*.feed_forward.up.*", layer + "mlp.dense_h_to_4h.*"},
-                         {"layers.*.feed_forward.down.*", layer + "mlp.dense_4h_to_h.*"},
-                         {"layers.norm.*", "gpt_neox.final_layer_norm.*"},
-                         {"head.weight", "embed_out.weight"}});
+  const NameRules names{{"embedding.tokens.weight", "gpt_neox.embed_in.weight"},
+                        {"layers.*.attention_norm.*", layer + "input_layernorm.*"},
+                        {"layers.*.attention.query.*", fused, part(0)},
+                        {"layers.*.attention.key.*", fused, part(1)},
+                        {"layers.*.attention.value.*", fused, part(2)},
+                        {"layers.*.attention.output.*", layer + "attention.dense.*"},
+                        {"layers.*.feed_forward_norm.*", layer + "post_attention_layernorm.*"},
+                        {"layers.*.feed_forward.up.*", layer + "mlp.dense_h_to_4h.*"},
+                        {"layers.*.feed_forward.down.*", layer + "mlp.dense_4h_to_h.*"},
+                        {"layers.norm.*", "gpt_neox.final_layer_norm.*"},
+                        {"head.weight", "embed_out.weight"}};
   LoadOptions options{.ignored = {layer + "attention.bias", layer + "attention.masked_bias",
                                   layer + "attention.rotary_emb.inv_freq"}};
   if (decoder.options().tied_head) options.ties = {{"gpt_neox.embed_in.weight", "embed_out.weight"}};

@@ -34,17 +34,17 @@ model::Decoder<Scalar> load_llama(const std::string& path) {
                                   .feed_forward_bias = config.boolean("mlp_bias", false),
                                   .tied_head = config.boolean("tie_word_embeddings", false)},
                                  layer::Initial::zeros());
-  const NameRules names(
-      {{"embedding.tokens.weight", "model.embed_tokens.weight"},
-       {"layers.*.attention_norm.weight", "model.layers.*.input_layernorm.weight"},
-       {"layers.*.attention.query.*", "model.layers.*.self_attn.q_proj.*"},
-       {"layers.*.attention.key.*", "model.layers.*.self_attn.k_proj.*"},
-       {"layers.*.attention.value.*", "model.layers.*.self_attn.v_proj.*"},
-       {"layers.*.attention.output.*", "model.layers.*.self_attn.o_proj.*"},
-       {"layers.*.feed_forward_norm.weight", "model.layers.*.post_attention_layernorm.weight"},
-       {"layers.*.feed_forward.*.*", "model.layers.*.mlp.*_proj.*"},
-       {"layers.norm.weight", "model.norm.weight"},
-       {"head.weight", "lm_head.weight"}});
+  const NameRules names{
+      {"embedding.tokens.weight", "model.embed_tokens.weight"},
+      {"layers.*.attention_norm.weight", "model.layers.*.input_layernorm.weight"},
+      {"layers.*.attention.query.*", "model.layers.*.self_attn.q_proj.*"},
+      {"layers.*.attention.key.*", "model.layers.*.self_attn.k_proj.*"},
+      {"layers.*.attention.value.*", "model.layers.*.self_attn.v_proj.*"},
+      {"layers.*.attention.output.*", "model.layers.*.self_attn.o_proj.*"},
+      {"layers.*.feed_forward_norm.weight", "model.layers.*.post_attention_layernorm.weight"},
+      {"layers.*.feed_forward.*.*", "model.layers.*.mlp.*_proj.*"},
+      {"layers.norm.weight", "model.norm.weight"},
+      {"head.weight", "lm_head.weight"}};
   LoadOptions options{.ignored = {"model.layers.*.self_attn.rotary_emb.inv_freq"}};
   if (decoder.options().tied_head) options.ties = {{"model.embed_tokens.weight", "lm_head.weight"}};
   load_state_dict(decoder, folder.weights(), names, options);

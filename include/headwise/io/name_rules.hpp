@@ -2,6 +2,7 @@
 
 #include <headwise/io/tensor_source.hpp>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,7 @@ inline std::string filled_in(std::string_view pattern, const std::vector<std::st
 /// itself, so that a forgotten one is reported as missing. The first rule that fits is used.
 class NameRules {
  public:
+  NameRules(std::initializer_list<NameRule> rules) : rules_(rules) {}
   explicit NameRules(std::vector<NameRule> rules) : rules_(std::move(rules)) {}
 
   TensorSource operator()(std::string_view name) const {

@@ -1,0 +1,15 @@
+#include "support/any_mask.hpp"
+
+namespace headwise::attention {
+
+template Attended<double> attend_operands<double, check::AnyMask, score::None>(
+    kernel::Operand<const double>, kernel::Operand<const double>, kernel::Operand<const double>,
+    const AttendOptions&, const check::AnyMask&, const score::None&, const Plans*);
+
+template AttendGradients<double> attend_backward_operands<double, check::AnyMask, score::None>(
+    kernel::Operand<const double>, kernel::Operand<const double>, kernel::Operand<const double>,
+    kernel::Operand<const double>, const ConstMatrixRef<double>&, kernel::Operand<const double>,
+    const ConstMatrixRef<double>&, const AttendOptions&, const check::AnyMask&, const score::None&,
+    const Plans*);
+
+}  // namespace headwise::attention
