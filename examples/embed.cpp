@@ -17,11 +17,11 @@ namespace hw = headwise;
 
 namespace {
 
-void print_rows(const hw::Matrix<float>& x, const char* format) {
+void print_rows(const hw::Matrix<float>& x, int decimals) {
   for (hw::Index row = 0; row < x.rows(); ++row) {
     for (hw::Index column = 0; column < x.cols(); ++column) {
       if (column > 0) std::putchar(' ');
-      std::printf(format, double(x(row, column)));
+      std::printf("%.*f", decimals, double(x(row, column)));
     }
     std::putchar('\n');
   }
@@ -31,13 +31,15 @@ void run(const std::string& model, std::vector<std::string> sentences, int threa
   if (sentences.empty()) {
     for (std::string line; std::getline(std::cin, line);) sentences.push_back(line);
   }
+  // [docs model/sentence_encoder]
+  const auto encoder = hw::io::load_sentence_encoder<float>(model);  // a folder
   hw::ThreadPool pool(threads);
-  const auto encoder = hw::io::load_sentence_encoder<float>(model);
-  const hw::Matrix<float> embeddings = encoder(sentences, pool.executor());
+  const hw::Matrix<float> embeddings = encoder(sentences, pool.executor());  // a row a sentence
+  // [docs end]
   if (similarity) {
-    print_rows(hw::multiply_transposed(embeddings, embeddings), "%.4f");
+    print_rows(hw::multiply_transposed(embeddings, embeddings), 4);
   } else {
-    print_rows(embeddings, "%.7g");
+    print_rows(embeddings, 7);
   }
 }
 

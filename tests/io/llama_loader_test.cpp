@@ -2,6 +2,7 @@
 #define HEADWISE_WIDEST_TARGET 0
 
 #include <headwise/io/llama.hpp>
+#include <headwise/model/generate.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,8 @@
 namespace headwise::io {
 namespace {
 
+namespace hw = headwise;
+
 using check::near;
 using check::thrown;
 
@@ -29,6 +32,19 @@ std::string refusal(const check::ModelCopy& folder) {
   std::string text = thrown<FormatError>([&] { (void)load_llama<float>(folder.path()); });
   if (text.starts_with(folder.path())) text.erase(0, folder.path().size());
   return text;
+}
+
+TEST(LlamaLoader, MakesAModelThatWrites) {
+  const auto original = copy();
+  const std::string folder = original.path();
+  // [docs model/published]
+  const auto decoder = hw::io::load_llama<float>(folder);  // config.json and model.safetensors
+  const std::vector<hw::TokenId> prompt = {1, 2, 3};
+  const auto text = hw::model::generate_greedy(decoder, prompt, {.new_tokens = 4});
+  // [docs end]
+  ASSERT_EQ(text.size(), 4u);
+  const Matrix<float> logits = decoder(prompt).bottomRows(1);
+  EXPECT_EQ(logits(0, text.front()), logits.maxCoeff());
 }
 
 TEST(LlamaLoader, RefusesSettingsItDoesNotKnow) {
@@ -50,6 +66,11 @@ TEST(LlamaLoader, RefusesSizesThatAreNone) {
   const auto folder = copy();
   folder.edit_config("\"num_attention_heads\": 4", "\"num_attention_heads\": 0");
   EXPECT_EQ(refusal(folder), "/config.json: num_attention_heads: is 0, expected a positive number");
+  folder.edit_config("\"num_attention_heads\": 0", "\"num_attention_heads\": 4");
+  folder.edit_config("\"vocab_size\": 41", "\"vocab_size\": 1000000000000");
+  EXPECT_EQ(
+      refusal(folder),
+      "/config.json: vocab_size: is 1000000000000, expected at most 18144, the numbers in model.safetensors");
 }
 
 TEST(LlamaLoader, NamesTensorsThatDoNotFitTheConfig) {
@@ -85,9 +106,9 @@ TEST(LlamaLoader, B140_ATiedHeadMayBeStoredTwice) {
   folder.edit_weights([](const std::string& name) { return name != "lm_head.weight"; },
                       {{"lm_head.weight", "model.embed_tokens.weight"}});
   const std::vector<TokenId> ids{1, 2, 3};
-  const Matrix<double> both = load_llama<double>(folder.path())(ids);
+  const Matrix<float> both = load_llama<float>(folder.path())(ids);
   folder.edit_weights([](const std::string& name) { return name != "lm_head.weight"; });
-  EXPECT_TRUE(near(load_llama<double>(folder.path())(ids), both, 0));
+  EXPECT_TRUE(near(load_llama<float>(folder.path())(ids), both, 0));
 }
 
 TEST(LlamaLoader, ReadsRotarySettingsOldAndNew) {

@@ -113,8 +113,8 @@ TEST(Decoder, NamesTheIdOrPositionThatIsNotThere) {
             "embed: ids[1] is 11, expected a row of the table, 0 to 10");
   EXPECT_EQ(thrown<ShapeError>([&] { (void)decoder(Ids(10, 1)); }).substr(0, 49),
             "add_positions: positions[9] is 9, expected 0 to 8");
-  auto [states, cache] = decoder.step(Ids(9, 1), {});
-  EXPECT_EQ(thrown<ShapeError>([&] { (void)decoder.step(Ids{1}, std::move(cache)); }).substr(0, 49),
+  const auto full = decoder.step(Ids(9, 1), {});
+  EXPECT_EQ(thrown<ShapeError>([&] { (void)decoder.step(Ids{1}, full.cache); }).substr(0, 49),
             "add_positions: positions[0] is 9, expected 0 to 8");
 }
 

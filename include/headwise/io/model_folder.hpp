@@ -23,12 +23,14 @@ class ModelFolder {
         config_(Config::load(config_file_)),
         weights_(weights_file(folder)) {
     if (config_.contains("model_type")) expect_text("model_type", model_type);
+    for (const auto& [name, info] : weights_.tensors()) numbers_ += info.rows * info.cols;
   }
 
   const Config& config() const noexcept { return config_; }
   const SafeTensors& weights() const noexcept { return weights_; }
 
-  /// A size: a whole number above 0. Throws FormatError, naming file and key.
+  /// A size of something stored: a whole number above 0, and no more than there are numbers in the weights,
+  /// so that nothing is allocated for a nonsense. Throws FormatError, naming file and key.
   Index size(std::string_view key) const { return positive(key, config_.integer(key)); }
   Index size(std::string_view key, Index otherwise) const {
     return positive(key, config_.integer(key, otherwise));
@@ -83,12 +85,17 @@ class ModelFolder {
 
   Index positive(std::string_view key, Index value) const {
     if (value <= 0) fail(key, std::to_string(value), "a positive number");
+    if (value > numbers_) {
+      fail(key, std::to_string(value),
+           "at most " + std::to_string(numbers_) + ", the numbers in model.safetensors");
+    }
     return value;
   }
 
   std::string config_file_;
   Config config_;
   SafeTensors weights_;
+  Index numbers_ = 0;
 };
 
 }  // namespace headwise::io

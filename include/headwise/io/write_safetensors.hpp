@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -86,13 +87,9 @@ class Replacement {
 /// above 10FFFF.
 inline std::size_t first_utf8_length(std::string_view text) noexcept {
   const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xC2 ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length < 2 || length > text.size()) return length == 1 ? 1 : 0;
+  const auto length = std::size_t(std::countl_one(lead));  // the leading ones count the bytes
+  if (length == 0) return 1;
+  if (length == 1 || length > 4 || length > text.size()) return 0;
   std::uint32_t point = lead & (0x7Fu >> length);
   for (char c : text.substr(1, length - 1)) {
     const auto byte = static_cast<unsigned char>(c);
