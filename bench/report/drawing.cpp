@@ -21,8 +21,19 @@ constexpr int shades = 8;      // on either side of zero
 
 /// A rectangle of cells as path commands, in units of cells.
 std::string cells(Index row, Index col, Index rows, Index cols) {
-  return "M" + std::to_string(col) + " " + std::to_string(row) + "h" + std::to_string(cols) + "v" +
-         std::to_string(rows) + "h-" + std::to_string(cols) + "z";
+  std::string path = "M";
+  path.append(std::to_string(col)).append(" ").append(std::to_string(row));
+  path.append("h").append(std::to_string(cols)).append("v").append(std::to_string(rows));
+  path.append("h-").append(std::to_string(cols)).append("z");
+  return path;
+}
+
+/// The middle line of some cells of a row, for a stroke as wide as the row.
+std::string middle_line(Index row, Index col, Index cols) {
+  std::string path = "M";
+  path.append(std::to_string(col)).append(" ").append(std::to_string(row));
+  path.append("h").append(std::to_string(cols));
+  return path;
 }
 
 /// The frame around cells: words along the sides, sizes at the ends.
@@ -98,8 +109,7 @@ std::string draw_numbers(const Matrix<double>& numbers, double limit, const Tabl
     for (Index col = 0, end = 0; col < numbers.cols(); col = end) {
       const int step = step_of(numbers(row, col), limit);
       for (end = col + 1; end < numbers.cols() && step_of(numbers(row, end), limit) == step;) ++end;
-      path_of[step] +=
-          "M" + std::to_string(col) + " " + std::to_string(row) + "h" + std::to_string(end - col);
+      path_of[step] += middle_line(row, col, end - col);
     }
   }
   std::string inside;

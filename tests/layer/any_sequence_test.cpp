@@ -8,7 +8,10 @@
 #include "layer/parameters.hpp"
 #include "support/check.hpp"
 
+#include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// A stand-in for a variable that records: a matrix with a list of the verbs that were called on it. It is
@@ -21,6 +24,8 @@ using headwise::Matrix;
 std::vector<std::string> calls;
 
 struct Var {
+  using Scalar = double;
+
   Matrix<double> value;
   Index rows() const noexcept { return value.rows(); }
   Index cols() const noexcept { return value.cols(); }
@@ -36,17 +41,20 @@ Var noted(const char* verb, Matrix<double> value) {
   return {std::move(value)};
 }
 
-const Matrix<double>& plain(const Var& x) { return x.value; }
-template <class X>
-const X& plain(const X& x) {
-  return x;
-}
-
 Var embed(const auto& table, const Ids& ids) {
   return noted("embed", headwise::embed(table, std::span<const headwise::TokenId>(ids.value)));
 }
 Var add_positions(const Var& x, const auto& table, std::span<const headwise::Position> positions) {
   return noted("add_positions", headwise::position::add_positions(x.value, table, positions));
+}
+Var add_positions(const Var& x, const Matrix<double>& signal) {
+  return noted("add_positions", headwise::position::add_positions(x.value, signal));
+}
+Var add_embedding(const Var& x, const auto& table, std::span<const headwise::TokenId> ids) {
+  return noted("add_embedding", headwise::add_embedding(x.value, table, ids));
+}
+Var multiply_scalar(const Var& x, double factor) {
+  return noted("multiply_scalar", headwise::multiply_scalar(x.value, factor));
 }
 Var affine(const Var& x, const auto& w, const auto& b) {
   return noted("affine", headwise::affine(x.value, w, b));
