@@ -32,6 +32,7 @@ th,td{padding:.3rem .8rem;border-bottom:1px solid var(--faint);vertical-align:to
 thead th{border-bottom:2px solid var(--faint);font-weight:600}
 th{text-align:left;font-weight:500}
 td,thead th:not(:first-child){text-align:right;white-space:nowrap}
+.words td:nth-child(2){min-width:12rem}
 .words td,.words thead th:not(:first-child){text-align:left;white-space:normal}
 .map{font-size:.85rem}
 .map th,.map td{padding:.3rem;border:1px solid var(--paper);text-align:center}

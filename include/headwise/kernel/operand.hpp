@@ -61,6 +61,8 @@ struct HeadView {
   Element* data = nullptr;
   Index row_stride = 0, column_stride = 1;
 
+  /// Row i. A pointer, not a reference to its first number: a head of no columns has none.
+  Element* row(Index i) const noexcept { return data + i * row_stride; }
   Element& operator()(Index row, Index column) const noexcept {
     return data[row * row_stride + column * column_stride];
   }
