@@ -24,7 +24,8 @@ struct Operand {
   /// Where row 0 of one head of one sequence begins; first_row is the sequence's first row in the stack.
   Element* at(Index sequence, Index first_row, Index head) const noexcept {
     const Index start = sequence_stride >= 0 ? sequence * sequence_stride : first_row * row_stride;
-    return data + start + head * head_stride;
+    return data == nullptr ? nullptr
+                           : data + start + head * head_stride;  // nothing lies behind an empty matrix
   }
 };
 
@@ -62,7 +63,8 @@ struct HeadView {
   Index row_stride = 0, column_stride = 1;
 
   /// Row i. A pointer, not a reference to its first number: a head of no columns has none.
-  Element* row(Index i) const noexcept { return data + i * row_stride; }
+  Element* row(Index i) const noexcept { return data == nullptr ? nullptr : data + i * row_stride; }
+
   Element& operator()(Index row, Index column) const noexcept {
     return data[row * row_stride + column * column_stride];
   }
