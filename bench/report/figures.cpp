@@ -8,6 +8,11 @@
 
 namespace headwise::report {
 
+void expect_writable(const std::filesystem::path& path) {
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  if (!std::ofstream(path, std::ios::app)) throw std::runtime_error("cannot write " + path.string());
+}
+
 void write_file(const std::filesystem::path& path, const std::string& text) {
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
   std::ofstream file(path, std::ios::binary);

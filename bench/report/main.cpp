@@ -90,6 +90,7 @@ int run(const Choices& choices) {
     write_figures(choices.figures, progress);
     return 0;
   }
+  expect_writable(choices.out);  // before minutes of measuring, not after
   const Results results = measure_all(choices, progress);
   write_file(choices.out, page(results));
   progress.note("Written in " + duration(60 * results.minutes) + ": " + choices.out);
