@@ -74,7 +74,10 @@ std::string cost_section(const Results& results) {
       "The exponent of the work is fitted to the exact number of pairs over the same lengths: the two should "
       "agree. Where "
       "time grows more slowly than work, short calls still pay overheads; where faster, long ones leave the "
-      "caches.");
+      "caches. The "
+      "fastest run of each length is fitted as well: where its exponent differs much from that of the "
+      "median, other "
+      "programs disturbed the machine.");
   inside += element("h3", "", "Throughput") +
             element("div", "class=\"pair\"",
                     chart_figure(throughput_chart(results, Direction::forward), "rate-",

@@ -37,8 +37,9 @@ struct Curve {
   std::vector<Sample> samples;  ///< in order of length
   std::optional<PowerLaw>
       time_law;  ///< of the time from `fitted_from` on; none with fewer than three lengths
-  std::optional<PowerLaw> work_law;  ///< of the exact number of pairs over the same lengths
-  std::vector<Index> skipped;        ///< lengths whose call would have taken too long
+  std::optional<PowerLaw> fastest_law;  ///< the same of the fastest run of each length
+  std::optional<PowerLaw> work_law;     ///< of the exact number of pairs over the same lengths
+  std::vector<Index> skipped;           ///< lengths whose call would have taken too long
 };
 
 /// Lengths below are left out of the fits: overheads and the window's own start are not the law that is asked

@@ -99,7 +99,7 @@ std::vector<Curve> curves_of(const std::vector<Point>& points) {
   std::vector<Curve> curves;
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     for (const Pattern pattern : patterns) {
-      Curve curve{pattern, direction, {}, {}, {}, {}};
+      Curve curve{pattern, direction, {}, {}, {}, {}, {}};
       for (const Point& point : points) {
         if (point.pattern != pattern || point.direction != direction) continue;
         if (point.skipped) {

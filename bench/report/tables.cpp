@@ -12,6 +12,10 @@ namespace {
 
 const char* name_of(Direction direction) { return direction == Direction::forward ? "forward" : "backward"; }
 
+std::string power(double exponent, double standard_error) {
+  return "L^(" + with_error(exponent, standard_error) + ")";
+}
+
 std::set<Index> lengths_of(const Results& results, Direction direction) {
   std::set<Index> lengths;
   for (const Curve& curve : results.curves) {
@@ -73,17 +77,17 @@ Table machine_table(const Results& results) {
 
 Table exponent_table(const Results& results) {
   Table table{"Growth with the number of tokens L, fitted from " + grouped(fitted_from) + " tokens on",
-              {"pattern", "direction", "time grows as", "work grows as", "r²", "lengths"},
+              {"pattern", "direction", "time grows as", "fastest run as", "work grows as", "r²", "lengths"},
               {}};
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     for (const Pattern pattern : patterns) {
       const Curve* curve = find(results, pattern, direction);
-      if (curve == nullptr || !curve->time_law || !curve->work_law) continue;
-      table.rows.push_back(
-          {std::string(report::name_of(pattern)), name_of(direction),
-           "L^(" + with_error(curve->time_law->exponent, curve->time_law->standard_error) + ")",
-           "L^" + fixed(curve->work_law->exponent, 2), fixed(curve->time_law->r_squared, 4),
-           std::to_string(curve->time_law->points)});
+      if (curve == nullptr || !curve->time_law || !curve->fastest_law || !curve->work_law) continue;
+      table.rows.push_back({std::string(report::name_of(pattern)), name_of(direction),
+                            power(curve->time_law->exponent, curve->time_law->standard_error),
+                            power(curve->fastest_law->exponent, curve->fastest_law->standard_error),
+                            "L^" + fixed(curve->work_law->exponent, 2), fixed(curve->time_law->r_squared, 4),
+                            std::to_string(curve->time_law->points)});
     }
   }
   return table;

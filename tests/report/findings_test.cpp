@@ -5,6 +5,7 @@
 #include "report/made_up_results.hpp"
 #include "report/tables.hpp"
 
+#include <cmath>
 #include <string>
 
 namespace headwise::report {
@@ -17,19 +18,21 @@ TEST(Growth, SweepsTwoLengthsAnOctave) {
 }
 
 TEST(Growth, FitsLongLengthsOnly) {
-  Curve curve{Pattern::dense, Direction::forward, {}, {}, {}, {}};
+  Curve curve{Pattern::dense, Direction::forward, {}, {}, {}, {}, {}};
   for (const Index length : {256, 512}) curve.samples.push_back({length, {5.0, 5.0, 1}, 1});
   for (const Index length : {1024, 2048, 4096})
-    curve.samples.push_back({length, {1e-9 * double(length * length), 0, 1}, 1});
+    curve.samples.push_back(
+        {length, {1e-9 * double(length * length), 1e-12 * std::pow(double(length), 3), 1}, 1});
   fit(curve);
   ASSERT_TRUE(curve.time_law.has_value());
   EXPECT_NEAR(curve.time_law->exponent, 2, 1e-12);
+  EXPECT_NEAR(curve.fastest_law->exponent, 3, 1e-12);
   EXPECT_NEAR(curve.work_law->exponent, 2, 1e-12);
   EXPECT_EQ(curve.time_law->points, 3);
 }
 
 TEST(Growth, DrawsNoLawThroughTwoPoints) {
-  Curve curve{Pattern::dense, Direction::forward, {}, {}, {}, {}};
+  Curve curve{Pattern::dense, Direction::forward, {}, {}, {}, {}, {}};
   for (const Index length : {1024, 2048}) curve.samples.push_back({length, {1.0, 1.0, 1}, 1});
   fit(curve);
   EXPECT_FALSE(curve.time_law.has_value());

@@ -15,7 +15,7 @@ inline Results made_up_results(Index longest = 4096) {
   results.ceilings = {200e9, 20e9, "AVX", 1e8};
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     for (const Pattern pattern : patterns) {
-      Curve curve{pattern, direction, {}, {}, {}, {}};
+      Curve curve{pattern, direction, {}, {}, {}, {}, {}};
       for (const Index length : lengths_up_to(longest)) {
         const double flops = direction == Direction::forward ? forward_flops(pattern, length)
                                                              : backward_flops(pattern, length);
