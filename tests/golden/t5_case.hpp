@@ -7,8 +7,6 @@
 
 #include "golden/model_case.hpp"
 
-#include <utility>
-
 /// What the golden tests of this model ask, in float and in double.
 namespace headwise::golden {
 
@@ -18,27 +16,6 @@ auto states_agree(const Case& each, const std::string& prefix, Index layers) {
     if (layer == layers) return;  // the expected one has been through the final norm
     EXPECT_TRUE(agrees(x, each, prefix + std::to_string(layer))) << prefix << layer;
   };
-}
-
-/// Token by token, with a cache, the states are those of the whole text.
-template <class Scalar>
-Matrix<Scalar> stepped(const io::T5<Scalar>& model, const Matrix<Scalar>& memory,
-                       const AttendOptions& options, const std::vector<TokenId>& ids,
-                       const mask::KeyPadding& real) {
-  Matrix<Scalar> states(Index(ids.size()), memory.cols());
-  auto decoding = model.begun(memory, options.key_rows);
-  const Index sequences = options.query_rows.sequences(), length = options.query_rows[0].size();
-  for (Index t = 0; t < length; ++t) {
-    std::vector<TokenId> tokens;
-    for (Index s = 0; s < sequences; ++s) tokens.push_back(ids[std::size_t(s * length + t)]);
-    auto [output, longer] =
-        model.step(tokens, std::move(decoding),
-                   {.query_rows = RaggedRows::uniform(sequences, 1), .key_rows = options.key_rows},
-                   mask::Causal{}, real);
-    decoding = std::move(longer);
-    for (Index s = 0; s < sequences; ++s) states.row(s * length + t) = output.row(s);
-  }
-  return states;
 }
 
 template <class Scalar>
@@ -61,8 +38,6 @@ void check_t5(const Case& each) {
                    states_agree<Scalar>(each, "out.decoder_hidden_states.", decoder_layers));
   EXPECT_TRUE(agrees(states, each, "out.decoder_hidden_states." + std::to_string(decoder_layers)));
   EXPECT_TRUE(agrees(Matrix<Scalar>(model.logits(states)), each, "out.logits"));
-  const Matrix<Scalar> step_logits = model.logits(stepped(model, memory, options, target_ids, real));
-  EXPECT_TRUE(agrees(step_logits, each, "out.logits"));
 }
 
 }  // namespace headwise::golden

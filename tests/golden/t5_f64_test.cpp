@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-TEST(T5Golden, StatesLogitsAndStepsAgreeInDouble) {
+TEST(T5Golden, StatesAndLogitsAgreeInDouble) {
   for (const golden::Case& each : golden::cases("t5")) {
     SCOPED_TRACE(each.name());
     golden::check_t5<double>(each);
