@@ -1,6 +1,6 @@
 #pragma once
 
-#include <headwise/kernel/instruction_set.hpp>
+#include <headwise/core/instruction_set.hpp>
 
 #include <benchmark/benchmark.h>
 

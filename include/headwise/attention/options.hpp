@@ -4,7 +4,7 @@
 #include <headwise/core/executor.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/ragged_rows.hpp>
-#include <headwise/kernel/instruction_set.hpp>
+#include <headwise/core/instruction_set.hpp>
 
 #include <limits>
 #include <optional>

@@ -21,8 +21,8 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(Index size)
       : size_(size),
-        data_(static_cast<Scalar*>(
-            ::operator new(std::size_t(std::max<Index>(size, 1)) * sizeof(Scalar), std::align_val_t(alignment)))) {}
+        data_(static_cast<Scalar*>(::operator new(std::size_t(std::max<Index>(size, 1)) * sizeof(Scalar),
+                                                  std::align_val_t(alignment)))) {}
 
   Scalar* data() noexcept { return data_.get(); }
   const Scalar* data() const noexcept { return data_.get(); }

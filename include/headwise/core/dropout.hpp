@@ -7,7 +7,8 @@
 namespace headwise {
 
 /// Attention dropout: each weight is zeroed with probability `rate`, the others are divided by 1 - rate.
-/// The choice is a function of (seed, layer, head, query row, key row): the same in every run, thread and recomputation.
+/// The choice is a function of (seed, layer, head, query row, key row): the same in every run, thread and
+/// recomputation.
 struct Dropout {
   double rate = 0;
   std::uint64_t seed = 0;

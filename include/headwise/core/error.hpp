@@ -8,13 +8,14 @@
 
 namespace headwise {
 
-/// An argument has the wrong shape, range or companion. The text names argument, value, expectation and remedy.
-/// Thrown at the public border, before any work: nothing is half-written.
+/// An argument has the wrong shape, range or companion. The text names argument, value, expectation and
+/// remedy. Thrown at the public border, before any work: nothing is half-written.
 class ShapeError : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// A file does not hold what it claims. The text names the file, the tensor or entry, and where known the byte.
+/// A file does not hold what it claims. The text names the file, the tensor or entry, and where known the
+/// byte.
 class FormatError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -7,8 +7,8 @@
 
 namespace headwise {
 
-/// Runs body(i) for i in [0, n), in any order, and returns when all are done. Two words, copied freely; the pool
-/// that it refers to must outlive it. An empty executor runs serially on the caller's thread.
+/// Runs body(i) for i in [0, n), in any order, and returns when all are done. Two words, copied freely; the
+/// pool that it refers to must outlive it. An empty executor runs serially on the caller's thread.
 ///
 /// Results never depend on the executor: work is cut the same way for any number of threads.
 class Executor {

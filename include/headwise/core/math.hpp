@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 /// Branch-free elementary functions for float and double, and the same names for every other scalar.
 ///
@@ -24,6 +26,16 @@ template <class Scalar, class... Rest>
   return p;
 }
 
+template <class Scalar, std::size_t N, std::size_t... I>
+[[gnu::always_inline]] constexpr Scalar polynomial_of(Scalar x, const std::array<Scalar, N>& c,
+                                                      std::index_sequence<I...>) noexcept {
+  return polynomial(x, c[I]...);
+}
+template <class Scalar, std::size_t N>
+[[gnu::always_inline]] constexpr Scalar polynomial_of(Scalar x, const std::array<Scalar, N>& c) noexcept {
+  return polynomial_of(x, c, std::make_index_sequence<N>{});
+}
+
 /// What differs between float and double: the layout of their bits, and the fits that suit their precision.
 template <class Scalar>
 struct Format;
@@ -33,15 +45,19 @@ struct Format<float> {
   using Bits = std::uint32_t;
   static constexpr int fraction_bits = 23;
   static constexpr Bits bias = 127;
-  static constexpr float to_integer = 0x1.8p23f;  // adding it rounds to an integer in the low bits
+  static constexpr float to_integer = 0x1.8p23f;          // adding it rounds to an integer in the low bits
+  static constexpr float to_exponent = to_integer + 127;  // the same, with the exponent's bias
   static constexpr float two_to_fraction = 0x1p23f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;  // n * ln2_high is exact
   static constexpr float exp_low = -126 * 0x1.62e43p-1f, exp_high = 89;
+  static constexpr float weight_low = -127 * 0x1.62e43p-1f;  // there 2^n has the bits of zero
 
-  /// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2.
-  [[gnu::always_inline]] static constexpr float exp_tail(float r) noexcept {
-    return polynomial(r, 0x1.6a38dap-10f, 0x1.1232aep-7f, 0x1.555898p-5f, 0x1.555494p-3f, 0x1.fffffcp-2f);
-  }
+  /// (exp(r) - 1) / r for |r| <= ln(2) / 2.
+  static constexpr std::array exp_slope = {0x1.6da7bep-10f, 0x1.12a23ep-7f, 0x1.55547p-5f,
+                                           0x1.55538ap-3f,  0x1p-1f,        0x1.000002p+0f};
+  /// (2^r - 1) / r for |r| <= 1 / 2, for the kernel's registers.
+  static constexpr std::array exp2_slope = {0x1.5bba1p-10f, 0x1.3cea8cp-7f, 0x1.c6b754p-5f, 0x1.ebf9bcp-3f,
+                                            0x1.62e42ap-1f};
   /// (log((1 + s) / (1 - s)) / s - 2) / z, with z = s^2, for |s| <= 3 - sqrt(8).
   [[gnu::always_inline]] static constexpr float log_tail(float z) noexcept {
     return polynomial(z, 0x1.31eea6p-2f, 0x1.995e86p-2f, 0x1.55557ap-1f);
@@ -70,15 +86,27 @@ struct Format<double> {
   static constexpr int fraction_bits = 52;
   static constexpr Bits bias = 1023;
   static constexpr double to_integer = 0x1.8p52;
+  static constexpr double to_exponent = to_integer + 1023;
   static constexpr double two_to_fraction = 0x1p52;
   static constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
   static constexpr double exp_low = -1022 * 0x1.62e42fefa39efp-1, exp_high = 710;
+  static constexpr double weight_low = -1023 * 0x1.62e42fefa39efp-1;
 
-  [[gnu::always_inline]] static constexpr double exp_tail(double r) noexcept {
-    return polynomial(r, 0x1.b2b02957dc90ap-26, 0x1.28b55d880747cp-22, 0x1.71dd1e3001471p-19,
-                      0x1.a01993b0884a1p-16, 0x1.a01a0160ea629p-13, 0x1.6c16c1857162fp-10,
-                      0x1.1111111147724p-7, 0x1.555555555085ep-5, 0x1.555555555539fp-3, 0x1.0000000000009p-1);
-  }
+  static constexpr std::array exp_slope = {0x1.ad5937d2af4cdp-26,
+                                           0x1.28afcf642f1e8p-22,
+                                           0x1.71df495468616p-19,
+                                           0x1.a01997210ad5cp-16,
+                                           0x1.a01a01115d333p-13,
+                                           0x1.6c16c1856ff41p-10,
+                                           0x1.111111112fa35p-7,
+                                           0x1.5555555550136p-5,
+                                           0x1.55555555554b3p-3,
+                                           0x1.000000000000bp-1,
+                                           1.0};
+  static constexpr std::array exp2_slope = {
+      0x1.e79bb3e48b1e8p-32, 0x1.e61b52fdf9f49p-28, 0x1.b5267ce66247dp-24, 0x1.62bfc79b72019p-20,
+      0x1.ffcbfba97b9acp-17, 0x1.4309130ed97cep-13, 0x1.5d87fe78cd6e9p-10, 0x1.3b2ab6fba0117p-7,
+      0x1.c6b08d7049fe8p-5,  0x1.ebfbdff82c5a4p-3,  0x1.62e42fefa39efp-1};
   [[gnu::always_inline]] static constexpr double log_tail(double z) noexcept {
     return polynomial(z, 0x1.2ed12ad7822f9p-3, 0x1.39a76e7c34071p-3, 0x1.7465ffe54f2e7p-3,
                       0x1.c71c536552c6fp-3, 0x1.2492493fffc3dp-2, 0x1.999999998282dp-2, 0x1.5555555555588p-1);
@@ -182,7 +210,7 @@ template <class Scalar>
     const Scalar shifted = x * Scalar(1.44269504088896340736) + Format::to_integer;
     const Scalar n = shifted - Format::to_integer;
     const Scalar r = (x - n * Format::ln2_high) - n * Format::ln2_low;
-    const Scalar p = Scalar(1) + r * (Scalar(1) + r * Format::exp_tail(r));
+    const Scalar p = Scalar(1) + r * detail::polynomial_of(r, Format::exp_slope);
     const auto exponent = detail::bits(shifted) - detail::bits(Format::to_integer) + (Format::bias - 1);
     return (p * std::bit_cast<Scalar>(exponent << Format::fraction_bits)) * Scalar(2);
   } else {

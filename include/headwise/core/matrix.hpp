@@ -32,7 +32,7 @@ using ConstMatrixRef = Eigen::Ref<const Matrix<Scalar>>;
 /// Any Eigen matrix, map, block or expression of floating-point (or complex) numbers.
 template <class T>
 concept RealMatrix = std::derived_from<std::remove_cvref_t<T>, Eigen::MatrixBase<std::remove_cvref_t<T>>> &&
-                     !std::is_integral_v<typename std::remove_cvref_t<T>::Scalar>;
+    !std::is_integral_v<typename std::remove_cvref_t<T>::Scalar>;
 
 template <class T>
 using scalar_of = typename std::remove_cvref_t<T>::Scalar;

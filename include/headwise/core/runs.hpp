@@ -40,7 +40,8 @@ struct Runs {
 };
 
 /// Every key there can be: runs are not clipped to a sequence, the plan does that.
-inline constexpr Range every_key{std::numeric_limits<Index>::min() / 4, std::numeric_limits<Index>::max() / 4};
+inline constexpr Range every_key{std::numeric_limits<Index>::min() / 4,
+                                 std::numeric_limits<Index>::max() / 4};
 
 /// One run, or none when it is empty.
 constexpr Runs<1> single_run(Index begin, Index end) noexcept {

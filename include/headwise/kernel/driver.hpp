@@ -71,18 +71,20 @@ class Driver {
   }
 
  private:
-  /// As many blocks as keep their queries and outputs in the second-level cache while a chunk of keys passes.
-  static constexpr Index blocks_per_task = 32;
+  /// Enough tasks for any machine's cores to share evenly, of enough blocks each to be worth packing their
+  /// keys.
+  static constexpr Index tasks_wanted = 64, blocks_worth_packing = 16;
   /// About a millisecond of one core: below it, waking threads costs more than it brings.
   static constexpr double serial_flops = 5e7;
 
   std::vector<BlockRange> block_ranges() const {
     std::vector<BlockRange> ranges;
+    const Index per_task = blocks_per_task();
     for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
       for (Index head = 0; head < problem_.heads; ++head) {
         const Schedule& s = schedule(sequence, head);
         for (const BlockGroup& group : s.groups) {
-          const Index step = group.shared ? std::max<Index>(1, group.end - group.begin) : blocks_per_task;
+          const Index step = group.shared ? std::max<Index>(1, group.end - group.begin) : per_task;
           for (Index begin = group.begin; begin < group.end; begin += step) {
             const Range blocks{begin, std::min(begin + step, group.end)};
             ranges.push_back({sequence, head, blocks, group.shared, cost(s, blocks)});
@@ -93,6 +95,15 @@ class Driver {
     std::stable_sort(ranges.begin(), ranges.end(),
                      [](const BlockRange& a, const BlockRange& b) { return a.cost > b.cost; });
     return ranges;
+  }
+
+  /// A serial call packs every head's keys once. The results are the same for any cut.
+  Index blocks_per_task() const {
+    Index blocks = 0;
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence)
+      blocks += problem_.heads * Index(schedule(sequence, 0).blocks.size());
+    return problem_.executor ? std::max(blocks_worth_packing, blocks / tasks_wanted)
+                             : std::max<Index>(1, blocks);
   }
 
   static Index cost(const Schedule& s, Range blocks) {

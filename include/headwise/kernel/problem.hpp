@@ -2,9 +2,9 @@
 
 #include <headwise/core/dropout.hpp>
 #include <headwise/core/executor.hpp>
+#include <headwise/core/instruction_set.hpp>
 #include <headwise/core/policy.hpp>
 #include <headwise/core/ragged_rows.hpp>
-#include <headwise/kernel/instruction_set.hpp>
 #include <headwise/kernel/operand.hpp>
 #include <headwise/kernel/plan.hpp>
 

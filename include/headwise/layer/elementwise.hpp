@@ -1,6 +1,7 @@
 #pragma once
 
 #include <headwise/core/error.hpp>
+#include <headwise/core/lanes.hpp>
 #include <headwise/core/math.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/parameter.hpp>
@@ -16,26 +17,14 @@ namespace headwise {
 
 namespace detail {
 
-/// data[i] = f(data[i]). Blocks of a constant size through a local array: the form that compilers vectorise
-/// at -O2.
 template <class Scalar, class F>
 void transform(Matrix<Scalar>& x, F f) {
-  constexpr Index lanes = 32;
-  Scalar* data = x.data();
-  const Index count = x.size();
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    Scalar block[lanes];
-    for (Index lane = 0; lane < lanes; ++lane) block[lane] = f(data[i + lane]);
-    for (Index lane = 0; lane < lanes; ++lane) data[i + lane] = block[lane];
-  }
-  for (; i < count; ++i) data[i] = f(data[i]);
+  transform_lanes(x.data(), x.size(), f);
 }
 
 /// x(i, j) = f(x(i, j), y(i, j)) for a y of equal shape, or of one row that serves all.
 template <class Scalar, class F>
 void combine(std::string_view verb, Matrix<Scalar>& x, const ConstMatrixRef<Scalar>& y, F f) {
-  constexpr Index lanes = 32;
   const std::string name(verb);
   expect_equal(name + ": columns of the right operand", y.cols(), x.cols());
   if (y.rows() != 1) {
@@ -45,13 +34,7 @@ void combine(std::string_view verb, Matrix<Scalar>& x, const ConstMatrixRef<Scal
   for (Index row = 0; row < x.rows(); ++row) {
     Scalar* a = x.data() + row * x.cols();
     const Scalar* b = y.data() + (y.rows() == 1 ? 0 : row * y.outerStride());
-    Index i = 0;
-    for (; i + lanes <= x.cols(); i += lanes) {
-      Scalar block[lanes];
-      for (Index lane = 0; lane < lanes; ++lane) block[lane] = f(a[i + lane], b[i + lane]);
-      for (Index lane = 0; lane < lanes; ++lane) a[i + lane] = block[lane];
-    }
-    for (; i < x.cols(); ++i) a[i] = f(a[i], b[i]);
+    combine_lanes(a, b, x.cols(), f);
   }
 }
 

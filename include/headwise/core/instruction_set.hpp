@@ -51,7 +51,7 @@ inline bool is_available(InstructionSet set) noexcept {
 #endif
 }
 
-namespace kernel {
+namespace detail {
 
 inline InstructionSet widest_available() noexcept {
   if (is_available(InstructionSet::avx512)) return InstructionSet::avx512;
@@ -71,13 +71,13 @@ inline std::optional<InstructionSet> requested_by_environment() {
   fail_shape("HEADWISE_INSTRUCTION_SET", text, "baseline, avx2 or avx512", "unset it to let the CPU decide");
 }
 
-}  // namespace kernel
+}  // namespace detail
 
 /// The set a call uses: the caller's, else the environment's, else the widest that the CPU has.
 /// Throws ShapeError for a set that this CPU does not have.
 inline InstructionSet choose_instruction_set(std::optional<InstructionSet> requested = std::nullopt) {
-  static const std::optional<InstructionSet> environment = kernel::requested_by_environment();
-  static const InstructionSet widest = kernel::widest_available();
+  static const std::optional<InstructionSet> environment = detail::requested_by_environment();
+  static const InstructionSet widest = detail::widest_available();
   const InstructionSet chosen = requested ? *requested : environment.value_or(widest);
   if (!is_available(chosen))
     fail_shape("instruction set", name(chosen), "one that this CPU has", "leave it out");
