@@ -50,11 +50,15 @@ struct Format<float> {
   static constexpr float two_to_fraction = 0x1p23f;
   static constexpr float ln2_high = 0x1.63p-1f, ln2_low = -0x1.bd0106p-13f;  // n * ln2_high is exact
   static constexpr float exp_low = -126 * 0x1.62e43p-1f, exp_high = 89;
+  static constexpr float tanh_high = 20;                     // tanh of half of it rounds to 1
   static constexpr float weight_low = -127 * 0x1.62e43p-1f;  // there 2^n has the bits of zero
 
   /// (exp(r) - 1) / r for |r| <= ln(2) / 2.
   static constexpr std::array exp_slope = {0x1.6da7bep-10f, 0x1.12a23ep-7f, 0x1.55547p-5f,
                                            0x1.55538ap-3f,  0x1p-1f,        0x1.000002p+0f};
+  /// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2.
+  static constexpr std::array exp_tail = {0x1.6a38dap-10f, 0x1.1232aep-7f, 0x1.555898p-5f, 0x1.555494p-3f,
+                                          0x1.fffffcp-2f};
   /// (2^r - 1) / r for |r| <= 1 / 2, for the kernel's registers.
   static constexpr std::array exp2_slope = {0x1.5bba1p-10f, 0x1.3cea8cp-7f, 0x1.c6b754p-5f, 0x1.ebf9bcp-3f,
                                             0x1.62e42ap-1f};
@@ -71,13 +75,6 @@ struct Format<float> {
   [[gnu::always_inline]] static constexpr float erf_far(float u) noexcept {
     return polynomial(u, -0x1.46bd5ep-9f, -0x1.4b0b58p-4f, 0x1.ee82ccp-3f, -0x1.b570b8p-2f, 0x1.05869p-2f);
   }
-  /// The Pade quotient of tanh(x) / x, with z = x^2: numerator and denominator.
-  [[gnu::always_inline]] static constexpr float tanh_over(float z) noexcept {
-    return polynomial(z, 1.0f, 105.0f, 945.0f);
-  }
-  [[gnu::always_inline]] static constexpr float tanh_under(float z) noexcept {
-    return polynomial(z, 15.0f, 420.0f, 945.0f);
-  }
 };
 
 template <>
@@ -90,6 +87,7 @@ struct Format<double> {
   static constexpr double two_to_fraction = 0x1p52;
   static constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
   static constexpr double exp_low = -1022 * 0x1.62e42fefa39efp-1, exp_high = 710;
+  static constexpr double tanh_high = 40;
   static constexpr double weight_low = -1023 * 0x1.62e42fefa39efp-1;
 
   static constexpr std::array exp_slope = {0x1.ad5937d2af4cdp-26,
@@ -103,6 +101,10 @@ struct Format<double> {
                                            0x1.55555555554b3p-3,
                                            0x1.000000000000bp-1,
                                            1.0};
+  static constexpr std::array exp_tail = {0x1.b2b02957dc90ap-26, 0x1.28b55d880747cp-22, 0x1.71dd1e3001471p-19,
+                                          0x1.a01993b0884a1p-16, 0x1.a01a0160ea629p-13, 0x1.6c16c1857162fp-10,
+                                          0x1.1111111147724p-7,  0x1.555555555085ep-5,  0x1.555555555539fp-3,
+                                          0x1.0000000000009p-1};
   static constexpr std::array exp2_slope = {
       0x1.e79bb3e48b1e8p-32, 0x1.e61b52fdf9f49p-28, 0x1.b5267ce66247dp-24, 0x1.62bfc79b72019p-20,
       0x1.ffcbfba97b9acp-17, 0x1.4309130ed97cep-13, 0x1.5d87fe78cd6e9p-10, 0x1.3b2ab6fba0117p-7,
@@ -123,12 +125,6 @@ struct Format<double> {
                       0x1.6905b5e969ce6p-15, -0x1.0171118af78c1p-10, -0x1.bc24a7888b9b3p-11,
                       0x1.ca95f9d0ddb1dp-8, 0x1.e94716a4d94c4p-9, -0x1.437f0b6a2f87fp-4, 0x1.eeea7dc899df9p-3,
                       -0x1.b57034efd3ea7p-2, 0x1.058671b52c78fp-2);
-  }
-  [[gnu::always_inline]] static constexpr double tanh_over(double z) noexcept {
-    return polynomial(z, 1.0, 378.0, 17325.0, 135135.0);
-  }
-  [[gnu::always_inline]] static constexpr double tanh_under(double z) noexcept {
-    return polynomial(z, 28.0, 3150.0, 62370.0, 135135.0);
   }
 };
 
@@ -262,18 +258,20 @@ template <class Scalar>
   }
 }
 
-/// tanh(x): a Pade quotient near zero, where 1 - exp(-2 |x|) would cancel, and
-/// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)) elsewhere, which saturates to 1 without overflow.
+/// tanh(x) = e / (e + 2) with e = exp(2 |x|) - 1, and the sign of x. With 2 |x| = n ln(2) + r, e is summed as
+/// (2^n - 1) + 2^n (exp(r) - 1), which does not cancel where x is small.
 template <class Scalar>
 [[gnu::always_inline]] inline Scalar tanh(Scalar x) noexcept {
   if constexpr (LaneScalar<Scalar>) {
     using Format = detail::Format<Scalar>;
-    const Scalar size = detail::magnitude(x), z = size * size;
-    const Scalar e = math::exp(Scalar(-2) * size);
-    const auto near = detail::less(size, Scalar(0.5));
-    const Scalar over = detail::blend(near, size * Format::tanh_over(z), Scalar(1) - e);
-    const Scalar under = detail::blend(near, Format::tanh_under(z), Scalar(1) + e);
-    return detail::with_sign(over / under, x);
+    const Scalar twice = Scalar(2) * detail::magnitude(x);
+    const Scalar size = detail::clamp_if(twice > Format::tanh_high, Format::tanh_high, twice);
+    const Scalar shifted = size * Scalar(1.44269504088896340736) + Format::to_exponent;
+    const Scalar n = shifted - Format::to_exponent;
+    const Scalar r = (size - n * Format::ln2_high) - n * Format::ln2_low;
+    const Scalar power = std::bit_cast<Scalar>(detail::bits(shifted) << Format::fraction_bits);
+    const Scalar e = (power - Scalar(1)) + power * (r + r * r * detail::polynomial_of(r, Format::exp_tail));
+    return detail::with_sign(e / (e + Scalar(2)), x);
   } else {
     using std::tanh;
     return tanh(x);

@@ -133,6 +133,33 @@ constexpr auto lane_view(const Bound& bound) {
   }
 }
 
+/// A bound score that reads one number a pair from a matrix may lend it a tile at a time. Queries are lanes
+/// in the kernel, and neighbouring lanes of a row-major matrix lie a row apart: a gather a number, unless a
+/// tile's piece is transposed first. The score then says
+///
+///     pair_matrices                         how many matrices it reads
+///     on_tile<Lanes>(query, key, copy)      the same score on a tile whose first places these are,
+///
+/// having called copy(from, query stride, key stride) once a matrix for memory with [key][lane] of the piece.
+template <class Bound>
+constexpr std::size_t pair_matrices() {
+  if constexpr (requires { Bound::pair_matrices; }) {
+    return Bound::pair_matrices;
+  } else {
+    return 0;
+  }
+}
+
+/// The score for one tile: itself, unless it reads pairs.
+template <int Lanes, class Bound, class Copy>
+[[gnu::always_inline]] constexpr auto score_on_tile(const Bound& bound, Place query, Place key, Copy&& copy) {
+  if constexpr (pair_matrices<Bound>() > 0) {
+    return bound.template on_tile<Lanes>(query, key, copy);
+  } else {
+    return bound;
+  }
+}
+
 /// True when the bound score has its derivative, which is what backward needs.
 template <class Bound, class Scalar>
 constexpr bool has_pull_back() {

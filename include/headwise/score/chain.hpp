@@ -72,6 +72,16 @@ struct BoundChain {
     return {};
   }
 
+  static constexpr std::size_t pair_matrices =
+      headwise::pair_matrices<First>() + headwise::pair_matrices<Second>();
+
+  template <int Lanes, class Copy>
+  constexpr auto on_tile(Place query, Place key, Copy&& copy) const {
+    auto a = score_on_tile<Lanes>(first, query, key, copy);
+    auto b = score_on_tile<Lanes>(second, query, key, copy);
+    return BoundChain<Scalar, decltype(a), decltype(b)>{a, b, first_operands};
+  }
+
   Scalar sink() const requires has_sink { return second.sink(); }
 
   auto view() const requires(HasLaneView<First> || HasLaneView<Second>) {

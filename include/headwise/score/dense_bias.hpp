@@ -7,6 +7,8 @@
 #include <headwise/core/score_queries.hpp>
 
 #include <array>
+#include <concepts>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -75,6 +77,28 @@ class DenseBias {
     PullBack<Scalar, 1> pull_back(Scalar, Position query, Position key, Scalar d) const noexcept {
       const Scalar kept = math::select(removes(entry(query, key)), Scalar(0), d);
       return {kept, {kept}};
+    }
+
+    static constexpr std::size_t pair_matrices = std::same_as<Entry, Scalar> ? 1 : 0;
+
+    /// The numbers of one tile, side by side.
+    template <int Lanes>
+    struct OnTile {
+      static constexpr Coordinates coordinates = Coordinates::rows;
+
+      const Scalar* numbers;
+      Position first_query, first_key;
+
+      [[gnu::always_inline]] Scalar operator()(Scalar s, Position query, Position key) const noexcept {
+        const Scalar bias = numbers[(key - first_key) * Lanes + (query - first_query)];
+        return math::select(removes(bias), bias, s + bias);
+      }
+    };
+
+    template <int Lanes, class Copy>
+    OnTile<Lanes> on_tile(Place query, Place key, Copy&& copy) const {
+      return {copy(block + query.row * row_stride + key.row * column_stride, row_stride, column_stride),
+              query.row, key.row};
     }
 
     /// The pairs have already written their gradients where pair_slot said.
