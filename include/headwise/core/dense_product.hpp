@@ -52,16 +52,14 @@ inline constexpr Index rows_at_once = 768, steps_at_once = 256;
 
 namespace headwise::detail::dense_product {
 
-using FileFlags = baseline_tiles::Flags;
-
-template <class Scalar>
+template <class Scalar, class File>
 void run_columns(InstructionSet set, const Product<Scalar>& product, Range columns) {
   if (set == InstructionSet::avx512) return avx512_tiles::run_columns(product, columns);
   if (set == InstructionSet::avx2) return avx2_tiles::run_columns(product, columns);
   baseline_tiles::run_columns(product, columns);
 }
 
-template <class Scalar>
+template <class Scalar, class File>
 Index lanes_of(InstructionSet set) noexcept {
   if (set == InstructionSet::avx512) return avx512_tiles::lanes_of<Scalar>();
   if (set == InstructionSet::avx2) return avx2_tiles::lanes_of<Scalar>();
@@ -73,7 +71,7 @@ Index lanes_of(InstructionSet set) noexcept {
 template <class Scalar, class File = FileFlags>
 void run(const Product<Scalar>& product, const Executor& executor,
          InstructionSet set = choose_instruction_set()) {
-  const Index lanes = lanes_of<Scalar>(set), panels = (product.columns + lanes - 1) / lanes;
+  const Index lanes = lanes_of<Scalar, File>(set), panels = (product.columns + lanes - 1) / lanes;
   const double flops = 2.0 * double(product.rows) * double(product.columns) * double(product.steps);
   // Parts of about a millisecond of one core, of whole panels.
   constexpr double part_flops = 5e7;
@@ -82,7 +80,7 @@ void run(const Product<Scalar>& product, const Executor& executor,
   executor(parts, [&](Index part) {
     const Range range{panels * part / parts * lanes,
                       std::min(panels * (part + 1) / parts * lanes, product.columns)};
-    if (!range.empty()) run_columns(set, product, range);
+    if (!range.empty()) run_columns<Scalar, File>(set, product, range);
   });
 }
 

@@ -10,6 +10,23 @@
 /// Which vector instructions the kernels use: chosen once, on first use, from what the CPU has.
 namespace headwise {
 
+/// What this file is compiled for, as a type. Inline code that the compiler may vectorise has it as a template
+/// argument: the linker merges functions of one name, and must not give a file that was compiled for every CPU
+/// the copy of another that was not.
+#if defined(__AVX512F__)
+struct CompiledForAvx512 {};
+using FileFlags = CompiledForAvx512;
+#elif defined(__AVX2__) && defined(__FMA__)
+struct CompiledForAvx2 {};
+using FileFlags = CompiledForAvx2;
+#elif defined(__AVX__)
+struct CompiledForAvx {};
+using FileFlags = CompiledForAvx;
+#else
+struct CompiledForAny {};
+using FileFlags = CompiledForAny;
+#endif
+
 /// In order of width. `baseline` is whatever the program was compiled for: SSE2 on plain x86-64.
 enum class InstructionSet { baseline, avx2, avx512 };
 

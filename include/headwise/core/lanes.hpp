@@ -20,14 +20,8 @@ inline constexpr Index block_size = 32;
 
 namespace headwise {
 
-namespace detail::lanes {
-
-using FileFlags = baseline_tiles::Flags;
-
-}  // namespace detail::lanes
-
 /// data[i] = f(data[i]) for i < count. f: branch-free scalar code, vectorised here for float and double.
-template <class Scalar, class F, class File = detail::lanes::FileFlags>
+template <class Scalar, class F, class File = FileFlags>
 void transform_lanes(Scalar* data, Index count, F f) {
   using namespace detail::lanes;
   if constexpr (math::LaneScalar<Scalar>) {
@@ -39,7 +33,7 @@ void transform_lanes(Scalar* data, Index count, F f) {
 }
 
 /// a[i] = f(a[i], b[i]) for i < count; as transform_lanes.
-template <class Scalar, class F, class File = detail::lanes::FileFlags>
+template <class Scalar, class F, class File = FileFlags>
 void combine_lanes(Scalar* a, const Scalar* b, Index count, F f) {
   using namespace detail::lanes;
   if constexpr (math::LaneScalar<Scalar>) {

@@ -18,7 +18,7 @@ struct BlockRange {
 
 /// The one loop over sequences, heads and blocks of queries. It cuts a call into tasks in a way that knows
 /// nothing of threads, and hands them to the executor, the longest first.
-template <class Scalar>
+template <class Scalar, class File = FileFlags>
 class Driver {
  public:
   /// Makes the schedules: one a sequence, and one a head where mask or plans tell heads apart.

@@ -13,7 +13,7 @@ template <class Scalar>
 inline constexpr bool has_vectors = std::same_as<Scalar, float> || std::same_as<Scalar, double>;
 
 /// The micro-tile of a call: what the schedule is cut to.
-template <class Scalar>
+template <class Scalar, class File = FileFlags>
 TileSize tile_size(InstructionSet set) noexcept {
   if constexpr (has_vectors<Scalar>) {
     if (set == InstructionSet::avx512) return avx512_tiles::tile_size<Scalar>();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <headwise/core/instruction_set.hpp>
 #include <headwise/core/mask_queries.hpp>
 #include <headwise/kernel/problem.hpp>
 
@@ -53,6 +54,7 @@ struct TileSize {
 namespace detail {
 
 /// The sorted runs of several queries, made into the keys that any of them sees and the keys that all see.
+template <class File = FileFlags>
 struct Spans {
   std::vector<Range> visible, full;
 
@@ -102,7 +104,7 @@ struct Spans {
 };
 
 /// Answers, for one block of queries, what a panel of keys is.
-template <class Bound>
+template <class Bound, class File = FileFlags>
 class PanelJudge {
  public:
   PanelJudge(const Bound& mask, const Geometry& geometry, const PlanItem& item, TileSize size)
@@ -183,12 +185,13 @@ class PanelJudge {
   TileSize size_;
   const QueryBlock* block_ = nullptr;
   bool use_runs_ = false;
-  Spans spans_;
+  Spans<File> spans_;
   Range query_rows_, query_positions_;
 };
 
 /// Items that share a query, directly or through others, get one number.
-inline std::vector<Index> components(const Plan& plan, Index q_len) {
+template <class File = FileFlags>
+std::vector<Index> components(const Plan& plan, Index q_len) {
   std::vector<Index> parent(plan.items.size());
   std::iota(parent.begin(), parent.end(), Index(0));
   const auto root = [&](Index i) {
@@ -214,8 +217,8 @@ inline std::vector<Index> components(const Plan& plan, Index q_len) {
 }
 
 /// Appends the block's segments: panels that nobody sees are left out, equal neighbours are joined.
-template <class Bound>
-void add_segments(Schedule& schedule, QueryBlock& block, PanelJudge<Bound>& judge, Index panels) {
+template <class Bound, class File>
+void add_segments(Schedule& schedule, QueryBlock& block, PanelJudge<Bound, File>& judge, Index panels) {
   judge.start(block);
   block.segments_begin = Index(schedule.segments.size());
   const Range candidates = judge.candidates(panels);
@@ -242,10 +245,10 @@ void add_segments(Schedule& schedule, QueryBlock& block, PanelJudge<Bound>& judg
 
 /// Cuts a plan into blocks and segments for one bound mask. Cost: O(rows + visited tiles) with runs over
 /// contiguous keys, else O(blocks * panels). Shared by all heads unless the mask tells heads apart.
-template <class Bound>
+template <class Bound, class File = FileFlags>
 Schedule make_schedule(const Plan& plan, const Bound& mask, const Geometry& geometry, TileSize size) {
   Schedule schedule;
-  const std::vector<Index> component = detail::components(plan, geometry.q_len);
+  const std::vector<Index> component = detail::components<File>(plan, geometry.q_len);
   for (std::size_t root = 0; root < plan.items.size(); ++root) {
     if (component[root] != Index(root)) continue;
     const Index first_block = Index(schedule.blocks.size());
@@ -255,7 +258,7 @@ Schedule make_schedule(const Plan& plan, const Bound& mask, const Geometry& geom
       ++items;
       const PlanItem& item = plan.items[i];
       const Index panels = (item.keys.size() + size.keys - 1) / size.keys;
-      detail::PanelJudge<Bound> judge(mask, geometry, item, size);
+      detail::PanelJudge<Bound, File> judge(mask, geometry, item, size);
       for (Index first = 0; first < item.queries.size(); first += size.lanes) {
         QueryBlock block{Index(i), first, std::min(size.lanes, item.queries.size() - first), 0, 0};
         detail::add_segments(schedule, block, judge, panels);
@@ -268,7 +271,8 @@ Schedule make_schedule(const Plan& plan, const Bound& mask, const Geometry& geom
 }
 
 /// The panels of `chunk` that any of the blocks visits.
-inline Range visited_panels(const Schedule& schedule, Range blocks, Range chunk) noexcept {
+template <class File = FileFlags>
+Range visited_panels(const Schedule& schedule, Range blocks, Range chunk) noexcept {
   Range visited{chunk.end, chunk.begin};
   for (Index b = blocks.begin; b < blocks.end; ++b) {
     for (const Segment& s : schedule.of(schedule.blocks[std::size_t(b)])) {

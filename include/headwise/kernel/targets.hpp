@@ -28,10 +28,3 @@
 #define HEADWISE_TARGET_SPACE headwise::kernel
 #define HEADWISE_TARGET_BODY <headwise/kernel/tile/all.inc>
 #include <headwise/core/each_target.inc>
-
-namespace headwise::kernel {
-
-/// The flags of the file, as a part of the names of entries that are compiled outside the regions.
-using FileFlags = baseline_tiles::Flags;
-
-}  // namespace headwise::kernel
