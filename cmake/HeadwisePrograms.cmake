@@ -37,7 +37,9 @@ target_compile_options(
             -Wformat=2
             -Wundef
             # GCC 12 sees an overlap inside std::string's own operator+ (GCC bug 105651).
-            $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+            $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+            # And members of std::optional and std::variant that are read only when they are set.
+            $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>)
 
 # What each program of ours links.
 add_library(headwise_program INTERFACE)

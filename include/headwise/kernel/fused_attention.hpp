@@ -1,5 +1,6 @@
 #pragma once
 
+#include <headwise/kernel/few_queries.hpp>
 #include <headwise/kernel/targets.hpp>
 
 #include <concepts>
@@ -42,7 +43,9 @@ template <class Scalar, class Mask, class Score, class File = FileFlags>
 void forward(const Problem<Scalar>& problem, const Mask& mask, const Score& score,
              ForwardResult<Scalar> result) {
   if constexpr (has_vectors<Scalar>) {
-    if (problem.instruction_set == InstructionSet::avx512) {
+    if (has_few_queries(problem)) {
+      FewQueries<Scalar, Mask, Score, File>(problem, mask, score).run(result);
+    } else if (problem.instruction_set == InstructionSet::avx512) {
       avx512_tiles::run_forward(problem, mask, score, result);
     } else if (problem.instruction_set == InstructionSet::avx2) {
       avx2_tiles::run_forward(problem, mask, score, result);

@@ -127,24 +127,13 @@ class PanelJudge {
     query_positions_ = query_positions();
   }
 
-  /// The panels that can matter at all: with runs over a contiguous list, the hull of what is visible.
-  Range candidates(Index panels) const {
-    if (use_runs_ && item_.keys.is_contiguous()) {
-      if (spans_.visible.empty()) return {};
-      const Index first = item_.keys[0];
-      const Index begin = std::max<Index>(0, spans_.visible.front().begin - first) / size_.keys;
-      const Index end = (spans_.visible.back().end - first + size_.keys - 1) / size_.keys;
-      return {std::min(begin, panels), std::clamp<Index>(end, 0, panels)};
-    }
-    return {0, panels};
-  }
-
-  /// A panel that is not complete is never full: its missing keys must be hidden.
-  Coverage operator()(Index panel) const {
-    const Index begin = panel * size_.keys, end = std::min(begin + size_.keys, item_.keys.size());
+  /// What panels [panels.begin, panels.end) are, all together. A panel that is not complete is never full:
+  /// its missing keys must be hidden.
+  Coverage operator()(Range panels) const {
+    const Index begin = panels.begin * size_.keys, end = std::min(panels.end * size_.keys, item_.keys.size());
     const Range keys = item_.keys.bounds(begin, end);
     const Coverage coverage = use_runs_ ? by_runs(keys) : coverage_of(mask_, tile(begin, end, keys));
-    return coverage == Coverage::full && end - begin < size_.keys ? Coverage::partial : coverage;
+    return coverage == Coverage::full && end < panels.end * size_.keys ? Coverage::partial : coverage;
   }
 
  private:
@@ -216,28 +205,42 @@ std::vector<Index> components(const Plan& plan, Index q_len) {
   return parent;
 }
 
-/// Appends the block's segments: panels that nobody sees are left out, equal neighbours are joined.
+/// Appends panels, joined to the block's last segment where they continue it.
+inline void append(Schedule& schedule, const QueryBlock& block, Range panels, bool full) {
+  (full ? schedule.tiles.full : schedule.tiles.partial) += panels.size();
+  const bool joins = Index(schedule.segments.size()) > block.segments_begin &&
+                     schedule.segments.back().end == panels.begin && schedule.segments.back().full == full;
+  if (joins) {
+    schedule.segments.back().end = panels.end;
+  } else {
+    schedule.segments.push_back({panels.begin, panels.end, full});
+  }
+}
+
+/// Appends what matters of these panels. Halves that are all hidden or all visible are settled by one
+/// question, so a block costs O(segments * log(panels)).
+template <class Bound, class File>
+void add_visible(Schedule& schedule, const QueryBlock& block, const PanelJudge<Bound, File>& judge,
+                 Range panels) {
+  if (panels.empty()) return;
+  const Coverage coverage = judge(panels);
+  if (coverage == Coverage::none) {
+    schedule.tiles.skipped += panels.size();
+  } else if (coverage == Coverage::full || panels.size() == 1) {
+    append(schedule, block, panels, coverage == Coverage::full);
+  } else {
+    const Index middle = panels.begin + panels.size() / 2;
+    add_visible(schedule, block, judge, {panels.begin, middle});
+    add_visible(schedule, block, judge, {middle, panels.end});
+  }
+}
+
+/// Appends the block's segments: panels that nobody sees are left out.
 template <class Bound, class File>
 void add_segments(Schedule& schedule, QueryBlock& block, PanelJudge<Bound, File>& judge, Index panels) {
   judge.start(block);
   block.segments_begin = Index(schedule.segments.size());
-  const Range candidates = judge.candidates(panels);
-  Index visited = 0;
-  for (Index panel = candidates.begin; panel < candidates.end; ++panel) {
-    const Coverage coverage = judge(panel);
-    if (coverage == Coverage::none) continue;
-    ++visited;
-    const bool full = coverage == Coverage::full;
-    ++(full ? schedule.tiles.full : schedule.tiles.partial);
-    const bool joins = Index(schedule.segments.size()) > block.segments_begin &&
-                       schedule.segments.back().end == panel && schedule.segments.back().full == full;
-    if (joins) {
-      schedule.segments.back().end = panel + 1;
-    } else {
-      schedule.segments.push_back({panel, panel + 1, full});
-    }
-  }
-  schedule.tiles.skipped += panels - visited;
+  add_visible(schedule, block, judge, {0, panels});
   block.segments_end = Index(schedule.segments.size());
 }
 
