@@ -1,0 +1,117 @@
+#pragma once
+
+#include <headwise/layer/block.hpp>
+#include <headwise/mask/big_bird.hpp>
+#include <headwise/model/pattern_encoder.hpp>
+#include <headwise/score/repeated_blocks.hpp>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace headwise::model {
+
+struct BigBirdOptions {
+  EncoderOptions encoder{};
+  Index block_size = 64;
+  Index random = 3;  ///< random blocks of each block of queries
+};
+
+/// Big Bird with the head that it was trained with: an encoder for long texts whose layers see a window, the
+/// first and the last block, and random blocks of their own.
+///
+/// The tables of random blocks come with each call, one a layer: `draw` draws them from a seed, and those
+/// that a checkpoint was trained with can be handed in. Blocks that are reached in two ways count twice, as
+/// in the published sparse code. Without tables every layer is full attention, which is what short texts get.
+/// Paper: Zaheer et al., "Big Bird: Transformers for Longer Sequences", 2020, sections 2 and 4.
+template <class Scalar_ = float>
+class BigBird {
+ public:
+  using Scalar = Scalar_;
+  using Block = layer::Block<Scalar>;
+
+  PatternEncoder<Block> encoder;
+  TiedTokenHead<Scalar> head;
+
+  /// Throws ShapeError when sizes do not fit each other.
+  BigBird(const BigBirdOptions& options, const layer::Initial& initial)
+      : encoder(options.encoder, initial, [&] { return Block(block_options(options.encoder), initial); }),
+        head(options.encoder, initial),
+        options_(options) {}
+
+  /// Tables for texts of up to `length` tokens, one a layer. Throws ShapeError as RandomBlocks::draw.
+  std::vector<mask::RandomBlocks> draw(Index length, std::uint64_t seed) const {
+    std::vector<mask::RandomBlocks> tables;
+    for (Index layer = 0; layer < options_.encoder.layers; ++layer) {
+      tables.push_back(
+          mask::RandomBlocks::draw({.block_size = options_.block_size,
+                                    .blocks = (length + options_.block_size - 1) / options_.block_size,
+                                    .random = options_.random,
+                                    .heads = options_.encoder.heads,
+                                    .seed = seed,
+                                    .layer = layer}));
+    }
+    return tables;
+  }
+
+  /// ids [n], kinds [n] or none, one table a layer or none -> [n, d_model]. options.query_rows says where
+  /// texts begin, and positions start at 0 in each; `mask` hides padding. observe(i, x) as in PatternEncoder.
+  /// Throws ShapeError when there are tables, but not one a layer, and as `attend` does.
+  template <class Mask = mask::None, class Observe = layer::Unobserved>
+  Matrix<Scalar> states(std::span<const TokenId> ids, std::span<const TokenId> kinds,
+                        const std::vector<mask::RandomBlocks>& tables, const AttendOptions& options = {},
+                        const Mask& mask = {}, Observe&& observe = {}) const {
+    if (!tables.empty())
+      expect_equal("BigBird: tables", Index(tables.size()), options_.encoder.layers, "one a layer, or none");
+    const Index tokens = Index(ids.size());
+    return encoder.states(
+        ids, layer::token_positions(options, tokens, tokens).query, kinds,
+        [&](const Block& block, Index layer, const Matrix<Scalar>& x) -> Matrix<Scalar> {
+          AttendOptions call = options;
+          call.dropout.layer = options.dropout.layer + layer;
+          if (tables.empty()) return block(x, call, mask);
+          const mask::RandomBlocks& table = tables[std::size_t(layer)];
+          return block(x, call, mask::operator&&(mask::BigBird(table), mask), score::RepeatedBlocks(table));
+        },
+        observe);
+  }
+
+  /// ids [n], kinds [n] or none, one table a layer or none -> logits [n, vocab_size]
+  template <class Mask = mask::None>
+  Matrix<Scalar> operator()(std::span<const TokenId> ids, std::span<const TokenId> kinds,
+                            const std::vector<mask::RandomBlocks>& tables, const AttendOptions& options = {},
+                            const Mask& mask = {}) const {
+    return head(states(ids, kinds, tables, options, mask), encoder);
+  }
+
+  /// Visits encoder.*, head.*.
+  void for_each_parameter(auto&& visit) { visit_all(*this, visit); }
+  void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
+
+  const BigBirdOptions& options() const noexcept { return options_; }
+
+ private:
+  static layer::BlockOptions block_options(const EncoderOptions& o) {
+    return {.attention = {.d_model = o.d_model,
+                          .heads = o.heads,
+                          .query_bias = true,
+                          .key_bias = true,
+                          .value_bias = true,
+                          .output_bias = true},
+            .feed_forward = {.d_model = o.d_model,
+                             .d_ff = o.d_ff != 0 ? o.d_ff : 4 * o.d_model,
+                             .activation = o.activation},
+            .norm = {.width = o.d_model, .eps = o.norm_eps},
+            .wiring = layer::Wiring::post_norm};
+  }
+
+  static void visit_all(auto& self, auto&& visit) {
+    layer::visit_part("encoder", self.encoder, visit);
+    layer::visit_part("head", self.head, visit);
+  }
+
+  BigBirdOptions options_;
+};
+
+}  // namespace headwise::model
