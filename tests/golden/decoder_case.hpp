@@ -10,8 +10,8 @@
 namespace headwise::golden {
 
 /// Hidden states of every layer, the last through the final norm, and logits.
-template <class Scalar, class Score>
-void check_states(const model::Decoder<Scalar, Score>& decoder, const Case& each) {
+template <class Scalar, class Score, class Weight>
+void check_states(const model::Decoder<Scalar, Score, Weight>& decoder, const Case& each) {
   const AttendOptions options{.query_rows = rows_of(each, "in.input_ids")};
   const Index layers = decoder.options().layers;
   const Matrix<Scalar> states = decoder.states(

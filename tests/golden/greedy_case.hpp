@@ -12,13 +12,13 @@
 namespace headwise::golden {
 
 /// Token by token, with a cache, the logits are those of the whole text.
-template <class Scalar, class Score>
-void check_steps(const model::Decoder<Scalar, Score>& decoder, const Case& each) {
+template <class Scalar, class Score, class Weight>
+void check_steps(const model::Decoder<Scalar, Score, Weight>& decoder, const Case& each) {
   const auto all = ids(each, "in.input_ids");
   const RaggedRows rows = rows_of(each, "in.input_ids");
   const Index length = rows[0].size();
   Matrix<Scalar> logits(rows.rows(), decoder.options().vocab_size);
-  typename model::Decoder<Scalar, Score>::Cache cache;
+  typename model::Decoder<Scalar, Score, Weight>::Cache cache;
   for (Index t = 0; t < length; ++t) {
     std::vector<TokenId> tokens;
     for (Index s = 0; s < rows.sequences(); ++s) tokens.push_back(all[std::size_t(rows[s].begin + t)]);
@@ -33,8 +33,8 @@ void check_steps(const model::Decoder<Scalar, Score>& decoder, const Case& each)
 
 /// The expected ids begin with the prompt: as many tokens as they have in common with the input, here 5 as
 /// the manifest says. Each text alone, and both as one batch.
-template <class Scalar, class Score>
-void check_greedy(const model::Decoder<Scalar, Score>& decoder, const Case& each) {
+template <class Scalar, class Score, class Weight>
+void check_greedy(const model::Decoder<Scalar, Score, Weight>& decoder, const Case& each) {
   if (!each.has("out.greedy_ids")) return;
   constexpr std::size_t prompt_length = 5;
   const Tensor& expected = each.tensor("out.greedy_ids");

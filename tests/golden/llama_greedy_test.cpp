@@ -1,11 +1,10 @@
 // Attention is compiled for one instruction set only, which saves time; other tests cover them all.
 #define HEADWISE_WIDEST_TARGET 0
 
-#include <headwise/io/llama.hpp>
-
 #include <gtest/gtest.h>
 
 #include "golden/greedy_case.hpp"
+#include "support/published.hpp"
 
 namespace headwise {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 TEST(LlamaGolden, StepsAndGreedyTextAgree) {
   for (const golden::Case& each : golden::cases("llama")) {
     SCOPED_TRACE(each.name());
-    const auto decoder = io::load_llama<float>(golden::model_folder(each));
+    const auto decoder = published::load_llama<float>(golden::model_folder(each));
     golden::check_steps(decoder, each);
     golden::check_greedy(decoder, each);
   }

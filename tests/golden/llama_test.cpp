@@ -1,11 +1,10 @@
 // Attention is compiled for one instruction set only, which saves time; other tests cover them all.
 #define HEADWISE_WIDEST_TARGET 0
 
-#include <headwise/io/llama.hpp>
-
 #include <gtest/gtest.h>
 
 #include "golden/decoder_case.hpp"
+#include "support/published.hpp"
 
 namespace headwise {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 TEST(LlamaGolden, StatesAndLogitsAgree) {
   for (const golden::Case& each : golden::cases("llama")) {
     SCOPED_TRACE(each.name());
-    golden::check_states(io::load_llama<float>(golden::model_folder(each)), each);
+    golden::check_states(published::load_llama<float>(golden::model_folder(each)), each);
   }
 }
 

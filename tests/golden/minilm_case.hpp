@@ -1,10 +1,11 @@
 #pragma once
 
-#include <headwise/io/sentence_encoder.hpp>
+#include <headwise/io/wordpiece.hpp>
 
 #include <gtest/gtest.h>
 
 #include "golden/model_case.hpp"
+#include "support/published.hpp"
 
 #include <cstdlib>
 #include <span>
@@ -48,7 +49,7 @@ template <class Scalar>
 void check_minilm(const Case& each) {
   const char* const folder = std::getenv("HEADWISE_MODEL_DIR");
   if (folder == nullptr) return skip(each, "HEADWISE_MODEL_DIR does not name the folder with its weights");
-  const auto model = io::load_sentence_encoder<Scalar>(folder);
+  const auto model = published::load_sentence_encoder<Scalar>(folder);
   const auto texts = real_tokens(each);
   check_hidden_states(model.encoder(), each, texts);
   const Matrix<double> got = model.embedded(texts).template cast<double>();

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <headwise/io/torch_transformer.hpp>
 #include <headwise/mask/key_padding.hpp>
 
 #include <gtest/gtest.h>
 
 #include "golden/model_case.hpp"
+#include "support/published.hpp"
 
 /// What the golden tests of this model ask, in float and in double.
 namespace headwise::golden {
@@ -27,7 +27,7 @@ auto layers_agree(const Case& each, const std::string& prefix) {
 
 template <class Scalar>
 void check_nn_transformer(const Case& each) {
-  const auto model = io::load_torch_transformer<Scalar>(model_folder(each));
+  const auto model = published::load_torch_transformer<Scalar>(model_folder(each));
   const Matrix<Scalar> source = each.rows("in.src").cast<Scalar>(),
                        target = each.rows("in.tgt").cast<Scalar>();
   const AttendOptions options{.query_rows = rows_of(each, "in.tgt"), .key_rows = rows_of(each, "in.src")};

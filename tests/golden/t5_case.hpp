@@ -1,11 +1,11 @@
 #pragma once
 
-#include <headwise/io/t5.hpp>
 #include <headwise/mask/key_padding.hpp>
 
 #include <gtest/gtest.h>
 
 #include "golden/model_case.hpp"
+#include "support/published.hpp"
 
 /// What the golden tests of this model ask, in float and in double.
 namespace headwise::golden {
@@ -20,7 +20,7 @@ auto states_agree(const Case& each, const std::string& prefix, Index layers) {
 
 template <class Scalar>
 void check_t5(const Case& each) {
-  const io::T5<Scalar> model = io::load_t5<Scalar>(model_folder(each));
+  const published::T5<Scalar> model = published::load_t5<Scalar>(model_folder(each));
   const Index encoder_layers = model.options().encoder_layers,
               decoder_layers = model.options().decoder_layers;
   const RaggedRows source = rows_of(each, "in.input_ids");

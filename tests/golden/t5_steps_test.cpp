@@ -1,12 +1,12 @@
 // Attention is compiled for one instruction set only, which saves time; other tests cover them all.
 #define HEADWISE_WIDEST_TARGET 0
 
-#include <headwise/io/t5.hpp>
 #include <headwise/mask/key_padding.hpp>
 
 #include <gtest/gtest.h>
 
 #include "golden/model_case.hpp"
+#include "support/published.hpp"
 
 #include <utility>
 #include <vector>
@@ -15,8 +15,9 @@ namespace headwise {
 namespace {
 
 /// Token by token, with a cache, the states are those of the whole text.
-Matrix<float> stepped(const io::T5<float>& model, const Matrix<float>& memory, const AttendOptions& options,
-                      const std::vector<TokenId>& ids, const mask::KeyPadding& real) {
+Matrix<float> stepped(const published::T5<float>& model, const Matrix<float>& memory,
+                      const AttendOptions& options, const std::vector<TokenId>& ids,
+                      const mask::KeyPadding& real) {
   Matrix<float> states(Index(ids.size()), memory.cols());
   auto decoding = model.begun(memory, options.key_rows);
   const Index sequences = options.query_rows.sequences(), length = options.query_rows[0].size();
@@ -36,7 +37,7 @@ Matrix<float> stepped(const io::T5<float>& model, const Matrix<float>& memory, c
 TEST(T5Golden, TokenByTokenTheLogitsAgree) {
   for (const golden::Case& each : golden::cases("t5")) {
     SCOPED_TRACE(each.name());
-    const io::T5<float> model = io::load_t5<float>(golden::model_folder(each));
+    const published::T5<float> model = published::load_t5<float>(golden::model_folder(each));
     const RaggedRows source = golden::rows_of(each, "in.input_ids");
     const mask::KeyPadding real(golden::flags(each, "in.attention_mask"));
     const Matrix<float> memory =
