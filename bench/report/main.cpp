@@ -1,6 +1,7 @@
 #include "report/attention_calls.hpp"
 #include "report/chart.hpp"
 #include "report/command_line.hpp"
+#include "report/decoding.hpp"
 #include "report/figures.hpp"
 #include "report/findings.hpp"
 #include "report/gallery.hpp"
@@ -54,6 +55,7 @@ Results measure_all(const Choices& choices, Progress& progress) {
   // Memory first: afterwards the process holds what longer calls needed, and hides what shorter ones take.
   results.memory = measure_memory(scaling.longest_backward, progress);
   results.curves = measure_scaling(scaling, progress);
+  results.decoding = measure_decoding(choices.quick ? 1024 : 16384, choices.quick ? 0.1 : 1.0, progress);
   results.sentences = study_sentences(choices.model, choices.quick ? 0.5 : 3.0, progress);
   progress.step("drawing");
   results.masks = draw_masks();
@@ -77,6 +79,7 @@ void print(const Results& results) {
   show(exponent_table(results));
   show(tile_table(results));
   show(memory_table(results));
+  show(decode_table(results));
   if (results.sentences.problem.empty()) show(sentence_table(results.sentences));
   for (const std::string& finding : findings(results)) std::printf("- %s\n", finding.c_str());
   std::printf("\n");

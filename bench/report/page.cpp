@@ -99,6 +99,14 @@ std::string cost_section(const Results& results) {
   } else {
     inside += paragraph(memory_finding(results)) + to_html(memory_table(results));
   }
+  if (!results.decoding.empty()) {
+    inside +=
+        paragraph(
+            "A model that writes asks for one token at a time. Then attention is as fast as the cache can "
+            "be read: keys and values are read once, in the order in which they lie, for all query heads "
+            "that share them. Short caches stay in the processor and read faster than memory.") +
+        to_html(decode_table(results));
+  }
   return section("cost", "Cost against length", inside);
 }
 

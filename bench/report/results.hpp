@@ -64,6 +64,14 @@ struct MemoryUse {
   double forward_bytes = 0, backward_bytes = 0;
 };
 
+/// One new token over a cache, as in decoding: bound by reading the cache, not by arithmetic.
+struct DecodeSample {
+  Index cache = 0, kv_heads = 0;
+  Timing timing;
+  double bytes = 0;  ///< of the keys and values of the cache
+  double flops = 0;
+};
+
 /// Real sentences through the real model.
 struct SentenceStudy {
   std::string problem;  ///< why there is no study; empty when there is one
@@ -89,6 +97,7 @@ struct Results {
   std::vector<Curve> curves;
   std::vector<TileUse> tiles;
   std::vector<MemoryUse> memory;
+  std::vector<DecodeSample> decoding;
   SentenceStudy sentences;
   std::vector<Picture> masks, scores, positions;
   Index longest = 0;

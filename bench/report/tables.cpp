@@ -129,6 +129,21 @@ Table tile_table(const Results& results) {
   return table;
 }
 
+Table decode_table(const Results& results) {
+  Table table{"Decoding: one query of 32 heads of 128 numbers over a cache",
+              {"cache", "key-value heads", "time", "reads", "of the triad", "GFLOP/s, share of peak"},
+              {}};
+  for (const DecodeSample& sample : results.decoding) {
+    const double seconds = sample.timing.seconds, rate = sample.flops / seconds;
+    table.rows.push_back(
+        {grouped(sample.cache), std::to_string(sample.kv_heads), duration(seconds),
+         scaled(sample.bytes / seconds, "B/s"),
+         fixed(100 * sample.bytes / seconds / results.ceilings.bytes_per_second, 0) + " %",
+         significant(rate / 1e9) + " (" + fixed(100 * rate / results.ceilings.flops_per_second, 0) + " %)"});
+  }
+  return table;
+}
+
 Table memory_table(const Results& results) {
   Table table{"Peak memory of one call beyond its operands (results included)",
               {"pattern", "tokens", "forward", "forward and backward", "the weights, were they formed"},

@@ -26,6 +26,9 @@ Table pair_table(const Results& results);
 /// Memory beyond the operands, and what the matrix of weights would take that is never formed.
 Table memory_table(const Results& results);
 
+/// One token over a cache: time, reading speed against the triad, share of the peak.
+Table decode_table(const Results& results);
+
 /// Each sentence with its topic, its tokens and its nearest neighbour.
 Table sentence_table(const SentenceStudy& study);
 
