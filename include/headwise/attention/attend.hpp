@@ -32,7 +32,8 @@ Attended<Scalar> attend_operands(kernel::Operand<const Scalar> query, kernel::Op
   auto problem = make_problem(query, key, value, options, mask, score);
   if (plans != nullptr) use_plans(problem, *plans);
   Attended<Scalar> result;
-  result.output = Matrix<Scalar>::Zero(query.rows, problem.heads * problem.value_dim);
+  result.output.resize(query.rows, problem.heads * problem.value_dim);
+  if (plans != nullptr) result.output.setZero();  // a plan may leave queries out
   result.lse = Matrix<Scalar>::Constant(query.rows, problem.heads, kernel::hidden<Scalar>());
   kernel::forward(
       problem, mask, score,

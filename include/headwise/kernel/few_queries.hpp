@@ -47,6 +47,7 @@ class FewQueries {
 
   void run(ForwardResult<Scalar>& result) {
     problem_.executor(Index(parts_.size()), [&](Index i) { run_part(parts_[std::size_t(i)]); });
+    clear(result);
     for (auto part = parts_.begin(); part != parts_.end();) {
       auto end = part;
       while (end != parts_.end() && end->sequence == part->sequence) ++end;
@@ -188,6 +189,17 @@ class FewQueries {
       }
     }
     return Coverage::partial;
+  }
+
+  void clear(ForwardResult<Scalar>& result) const {
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
+      const Range rows = problem_.query_rows[sequence];
+      for (Index head = 0; head < problem_.heads; ++head) {
+        const auto output = head_view(result.output, sequence, rows.begin, head);
+        for (Index row = 0; row < rows.size(); ++row)
+          for (Index x = 0; x < problem_.value_dim; ++x) output(row, x) = Scalar(0);
+      }
+    }
   }
 
   /// Merges the parts of one sequence, in order, and normalises.
