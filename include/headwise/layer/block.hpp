@@ -37,10 +37,11 @@ struct BlockOptions {
 /// Paper: Vaswani et al., "Attention Is All You Need", 2017, section 3.1; Xiong et al., "On Layer
 /// Normalization in the Transformer Architecture", 2020, table 1; Wang and Komatsuzaki, GPT-J-6B, 2021, for
 /// the parallel form.
-template <class Scalar_ = float>
+template <class Scalar_ = float, class Weight_ = Parameter<Scalar_>>
 class Block {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
   using Cache = KeyValueCache<Scalar>;
 
   /// Throws ShapeError when widths differ, or when a parallel block is given cross-attention.
@@ -95,10 +96,10 @@ class Block {
   void for_each_parameter(auto&& visit) { visit_all(*this, visit); }
   void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
 
-  const MultiHeadAttention<Scalar>& attention() const noexcept { return attention_; }
+  const MultiHeadAttention<Scalar, Weight>& attention() const noexcept { return attention_; }
 
   /// Throws ShapeError when the block has none.
-  const MultiHeadAttention<Scalar>& cross_attention() const {
+  const MultiHeadAttention<Scalar, Weight>& cross_attention() const {
     expect_cross_attention();
     return *cross_attention_;
   }
@@ -169,9 +170,9 @@ class Block {
   }
 
   Wiring wiring_;
-  MultiHeadAttention<Scalar> attention_;
-  std::optional<MultiHeadAttention<Scalar>> cross_attention_;
-  FeedForward<Scalar> feed_forward_;
+  MultiHeadAttention<Scalar, Weight> attention_;
+  std::optional<MultiHeadAttention<Scalar, Weight>> cross_attention_;
+  FeedForward<Scalar, Weight> feed_forward_;
   Norm<Scalar> attention_norm_, feed_forward_norm_;
   std::optional<Norm<Scalar>> cross_norm_;
 };

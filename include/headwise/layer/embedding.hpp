@@ -3,6 +3,7 @@
 #include <headwise/core/error.hpp>
 #include <headwise/layer/initial.hpp>
 #include <headwise/layer/ops.hpp>
+#include <headwise/layer/weight.hpp>
 
 namespace headwise::layer {
 
@@ -18,16 +19,18 @@ struct EmbeddingOptions {
 ///     x E^T            scores, the output layer tied to the input
 ///
 /// Paper: Press and Wolf, "Using the Output Embedding to Improve Language Models", 2017, for the tied form.
-template <class Scalar_ = float>
+template <class Scalar_ = float, class Weight_ = Parameter<Scalar_>>
+requires Factor<Weight_, Scalar_>
 class Embedding {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
 
   /// Throws ShapeError when count or width is not positive.
   Embedding(const EmbeddingOptions& options, const Initial& initial) : options_(options) {
     expect_positive("Embedding: count", options.count);
     expect_positive("Embedding: width", options.width);
-    weight_ = initial.template table<Scalar>(options.count, options.width);
+    weight_ = detail::new_table<Weight>(initial, options.count, options.width);
   }
 
   /// ids [n] -> [n, width]. Throws ShapeError, naming the id, when one is not in [0, count).
@@ -51,7 +54,7 @@ class Embedding {
 
  private:
   EmbeddingOptions options_;
-  Parameter<Scalar> weight_;
+  Weight weight_;
 };
 
 }  // namespace headwise::layer

@@ -24,10 +24,11 @@ struct FeedForwardOptions {
 /// Cost: 4 d_model d_ff FLOPs a row, 6 with a gate.
 /// Paper: Vaswani et al., "Attention Is All You Need", 2017, equation 2; Shazeer, "GLU Variants Improve
 /// Transformer", 2020, equation 6.
-template <class Scalar_ = float>
+template <class Scalar_ = float, class Weight_ = Parameter<Scalar_>>
 class FeedForward {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
 
   /// Throws ShapeError when d_model or d_ff is not positive.
   FeedForward(const FeedForwardOptions& options, const Initial& initial)
@@ -63,8 +64,8 @@ class FeedForward {
   }
 
   FeedForwardOptions options_;
-  Linear<Scalar> up_, down_;
-  std::optional<Linear<Scalar>> gate_;
+  Linear<Scalar, Weight> up_, down_;
+  std::optional<Linear<Scalar, Weight>> gate_;
 };
 
 }  // namespace headwise::layer

@@ -3,6 +3,7 @@
 #include <headwise/core/error.hpp>
 #include <headwise/layer/initial.hpp>
 #include <headwise/layer/ops.hpp>
+#include <headwise/layer/weight.hpp>
 
 namespace headwise::layer {
 
@@ -16,17 +17,20 @@ struct LinearOptions {
 ///
 ///     x W^T + b        W: [out, in], b: [1, out]
 ///
-/// Cost: 2 in out FLOPs a row.
-template <class Scalar_ = float>
+/// The weight is a learned Parameter, or a stored::Weight that is multiplied as a file has it. Cost: 2 in out
+/// FLOPs a row.
+template <class Scalar_ = float, class Weight_ = Parameter<Scalar_>>
+requires Factor<Weight_, Scalar_>
 class Linear {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
 
   /// Throws ShapeError when in or out is not positive.
   Linear(const LinearOptions& options, const Initial& initial) : options_(options) {
     expect_positive("Linear: in", options.in);
     expect_positive("Linear: out", options.out);
-    weight_ = initial.template weight<Scalar>(options.out, options.in);
+    weight_ = detail::new_weight<Weight>(initial, options.out, options.in);
     if (options.bias) bias_ = Initial::constant<Scalar>(1, options.out, 0);
   }
 
@@ -51,7 +55,8 @@ class Linear {
   }
 
   LinearOptions options_;
-  Parameter<Scalar> weight_, bias_;
+  Weight weight_;
+  Parameter<Scalar> bias_;
 };
 
 }  // namespace headwise::layer

@@ -34,10 +34,11 @@ struct MultiHeadAttentionOptions {
 /// are the layer's own. Query head h reads key-value head h / (heads / kv_heads). Cost: 2 in out FLOPs a row
 /// for each projection, and that of `attend`. Paper: Vaswani et al., "Attention Is All You Need", 2017,
 /// section 3.2.2.
-template <class Scalar_ = float>
+template <class Scalar_ = float, class Weight_ = Parameter<Scalar_>>
 class MultiHeadAttention {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
   using Cache = KeyValueCache<Scalar>;
 
   /// Throws ShapeError when sizes do not fit each other.
@@ -222,7 +223,7 @@ class MultiHeadAttention {
   }
 
   MultiHeadAttentionOptions options_;
-  Linear<Scalar> query_, key_, value_, output_;
+  Linear<Scalar, Weight> query_, key_, value_, output_;
 };
 
 }  // namespace headwise::layer

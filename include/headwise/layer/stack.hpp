@@ -26,10 +26,11 @@ struct Unobserved {
 ///     x -> B_1 -> ... -> B_n [-> norm]
 ///
 /// Attention dropout of block i is drawn for layer options.dropout.layer + i.
-template <class Scalar_ = float>
+template <class Scalar_ = float, class Weight_ = Parameter<Scalar_>>
 class Stack {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
   using Cache = KeyValueCache<Scalar>;
 
   /// One cache a block; empty at the start of a text.
@@ -53,7 +54,7 @@ class Stack {
   auto operator()(const X& x, const AttendOptions& options = {}, const Mask& mask = {},
                   const Score& score = {}, Observe&& observe = {}) const {
     AttendOptions call = options;
-    return driven(x, observe, [&](const Block<Scalar>& block, std::size_t i, const auto& h) {
+    return driven(x, observe, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
       call.dropout.layer = options.dropout.layer + Index(i);
       return block(h, call, mask, score);
     });
@@ -66,7 +67,7 @@ class Stack {
               const Memory& memory, const AttendOptions& memory_options, const MemoryMask& memory_mask,
               Observe&& observe = {}) const {
     AttendOptions call = options, memory_call = memory_options;
-    return driven(x, observe, [&](const Block<Scalar>& block, std::size_t i, const auto& h) {
+    return driven(x, observe, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
       call.dropout.layer = options.dropout.layer + Index(i);
       memory_call.dropout.layer = memory_options.dropout.layer + Index(i);
       return block.across(h, call, mask, score, memory, memory_call, memory_mask);
@@ -79,11 +80,12 @@ class Stack {
   GoneOn operator()(const X& x, Caches caches, const AttendOptions& options = {}, const Mask& mask = {},
                     const Score& score = {}) const {
     adopt(caches);
-    Matrix<Scalar> y = driven(x, Unobserved{}, [&](const Block<Scalar>& block, std::size_t i, const auto& h) {
-      auto [output, cache] = block(h, std::move(caches[i]), options, mask, score);
-      caches[i] = std::move(cache);
-      return std::move(output);
-    });
+    Matrix<Scalar> y =
+        driven(x, Unobserved{}, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
+          auto [output, cache] = block(h, std::move(caches[i]), options, mask, score);
+          caches[i] = std::move(cache);
+          return std::move(output);
+        });
     return {std::move(y), std::move(caches)};
   }
 
@@ -95,12 +97,13 @@ class Stack {
     adopt(caches);
     expect_equal("Stack: memories", Index(memory.size()), layers(),
                  "one a block, as `remembered` makes them");
-    Matrix<Scalar> y = driven(x, Unobserved{}, [&](const Block<Scalar>& block, std::size_t i, const auto& h) {
-      auto [output, cache] =
-          block.across(h, std::move(caches[i]), options, mask, score, memory[i], memory_options, memory_mask);
-      caches[i] = std::move(cache);
-      return std::move(output);
-    });
+    Matrix<Scalar> y =
+        driven(x, Unobserved{}, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
+          auto [output, cache] = block.across(h, std::move(caches[i]), options, mask, score, memory[i],
+                                              memory_options, memory_mask);
+          caches[i] = std::move(cache);
+          return std::move(output);
+        });
     return {std::move(y), std::move(caches)};
   }
 
@@ -108,7 +111,7 @@ class Stack {
   template <RealMatrix X>
   Caches remembered(const X& memory, const RaggedRows& rows = {}) const {
     Caches result;
-    for (const Block<Scalar>& block : blocks_)
+    for (const Block<Scalar, Weight>& block : blocks_)
       result.push_back(block.cross_attention().remembered(memory, rows));
     return result;
   }
@@ -144,7 +147,7 @@ class Stack {
     if (self.norm_) visit_part("norm", *self.norm_, visit);
   }
 
-  std::vector<Block<Scalar>> blocks_;
+  std::vector<Block<Scalar, Weight>> blocks_;
   std::optional<Norm<Scalar>> norm_;
 };
 

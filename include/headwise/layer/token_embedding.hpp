@@ -28,10 +28,11 @@ struct TokenEmbeddingOptions {
 /// The first layer of a language model: a row for each token, its kind and its place.
 ///
 ///     [norm](scale E[ids] + T[positions] + K[kinds])        E: [vocab_size, d_model]
-template <class Scalar_ = float>
+template <class Scalar_ = float, class Weight_ = Parameter<Scalar_>>
 class TokenEmbedding {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
 
   /// Throws ShapeError when vocab_size or d_model is not positive, or a learned table has no rows.
   TokenEmbedding(const TokenEmbeddingOptions& options, const Initial& initial)
@@ -71,7 +72,7 @@ class TokenEmbedding {
   void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
 
   const TokenEmbeddingOptions& options() const noexcept { return options_; }
-  const Embedding<Scalar>& tokens() const noexcept { return tokens_; }
+  const Embedding<Scalar, Weight>& tokens() const noexcept { return tokens_; }
 
  private:
   static void visit_all(auto& self, auto&& visit) {
@@ -82,7 +83,7 @@ class TokenEmbedding {
   }
 
   TokenEmbeddingOptions options_;
-  Embedding<Scalar> tokens_;
+  Embedding<Scalar, Weight> tokens_;
   std::optional<position::Learned<Scalar>> learned_;
   std::optional<position::Sinusoidal> sinusoidal_;
   std::optional<Embedding<Scalar>> kinds_;

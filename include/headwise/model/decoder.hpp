@@ -44,13 +44,16 @@ struct DecoderOptions {
 /// may be given with a call, which is how a variant is tried in a trained model. Batches are ragged:
 /// options.query_rows says where texts begin, and positions start at 0 in each. Paper: Radford et al.,
 /// "Language Models are Unsupervised Multitask Learners", 2019, section 2.3.
-template <class Scalar_ = float, class Score = score::None>
+///
+/// Weight is what its matrices are held as: learned parameters, or stored::Weight as a file has them.
+template <class Scalar_ = float, class Score = score::None, class Weight_ = Parameter<Scalar_>>
 class Decoder {
  public:
   using Scalar = Scalar_;
+  using Weight = Weight_;
 
   /// Keys and values of all layers: a value, moved in and out. Empty at the start of a text.
-  using Cache = typename layer::Stack<Scalar>::Caches;
+  using Cache = typename layer::Stack<Scalar, Weight>::Caches;
 
   struct GoneOn {
     Matrix<Scalar> output;
@@ -170,9 +173,9 @@ class Decoder {
 
   DecoderOptions options_;
   Score score_;
-  layer::TokenEmbedding<Scalar> embedding_;
-  layer::Stack<Scalar> stack_;
-  std::optional<layer::Linear<Scalar>> head_;
+  layer::TokenEmbedding<Scalar, Weight> embedding_;
+  layer::Stack<Scalar, Weight> stack_;
+  std::optional<layer::Linear<Scalar, Weight>> head_;
 };
 
 }  // namespace headwise::model

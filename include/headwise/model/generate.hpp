@@ -32,8 +32,8 @@ std::vector<TokenId> largest_columns(const X& x) {
 /// Returns the new tokens of each text. A text that met `stop` takes no further part.
 /// Throws ShapeError when a prompt is empty, new_tokens is negative, or as the decoder does.
 /// Cost: a step reads every weight once, and the cached keys and values of each text.
-template <class Scalar, class Score, class Mask = mask::Causal>
-std::vector<std::vector<TokenId>> generate_greedy(const Decoder<Scalar, Score>& decoder,
+template <class Scalar, class Score, class Weight, class Mask = mask::Causal>
+std::vector<std::vector<TokenId>> generate_greedy(const Decoder<Scalar, Score, Weight>& decoder,
                                                   const std::vector<std::vector<TokenId>>& prompts,
                                                   const GenerateOptions& options = {},
                                                   const Mask& mask = {}) {
@@ -43,7 +43,7 @@ std::vector<std::vector<TokenId>> generate_greedy(const Decoder<Scalar, Score>& 
     expect_positive("generate_greedy: length of prompt " + std::to_string(s), Index(prompts[s].size()),
                     "begin with the model's start token if there is nothing else");
   }
-  typename Decoder<Scalar, Score>::Cache cache;
+  typename Decoder<Scalar, Score, Weight>::Cache cache;
   for (Index step = 0; step < options.new_tokens; ++step) {
     std::vector<TokenId> ids;
     std::vector<Index> lengths, last_rows;
@@ -71,9 +71,10 @@ std::vector<std::vector<TokenId>> generate_greedy(const Decoder<Scalar, Score>& 
 }
 
 /// Greedy decoding of one text.   prompt [n], n > 0 -> the new tokens
-template <class Scalar, class Score, class Mask = mask::Causal>
-std::vector<TokenId> generate_greedy(const Decoder<Scalar, Score>& decoder, std::span<const TokenId> prompt,
-                                     const GenerateOptions& options = {}, const Mask& mask = {}) {
+template <class Scalar, class Score, class Weight, class Mask = mask::Causal>
+std::vector<TokenId> generate_greedy(const Decoder<Scalar, Score, Weight>& decoder,
+                                     std::span<const TokenId> prompt, const GenerateOptions& options = {},
+                                     const Mask& mask = {}) {
   const std::vector<std::vector<TokenId>> prompts{{prompt.begin(), prompt.end()}};
   return generate_greedy(decoder, prompts, options, mask).front();
 }

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <headwise/core/product.hpp>
+#include <headwise/stored/weight.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headwise::stored {
+
+namespace detail {
+
+/// Up to here the panels are multiplied as they are, four rows of x at a time; beyond, unpacking them once
+/// for all rows and the dense product cost less.
+inline constexpr Index most_rows_unpacked_in_registers = 16;
+
+/// What the numbers of each row of x add up to, block by block.   x [n, cols] -> [n, cols / 32]
+inline std::vector<float> block_sums(const ConstMatrixRef<float>& x) {
+  const Index blocks = x.cols() / 32;
+  std::vector<float> sums(std::size_t(x.rows() * blocks), 0);
+  for (Index row = 0; row < x.rows(); ++row) {
+    for (Index b = 0; b < blocks; ++b) {
+      const float* const from = x.data() + row * x.outerStride() + 32 * b;
+      float lane[8] = {};
+      for (int k = 0; k < 32; k += 8)
+        for (int i = 0; i < 8; ++i) lane[i] += from[k + i];
+      float sum = 0;
+      for (const float each : lane) sum += each;
+      sums[std::size_t(row * blocks + b)] = sum;
+    }
+  }
+  return sums;
+}
+
+inline void multiply_few_rows(const ConstMatrixRef<float>& x, const Weight& weight,
+                              const PanelKernels& kernels, MatrixRef<float> out) {
+  const std::vector<float> sums = facts(weight.format()).block == 1 ? std::vector<float>() : block_sums(x);
+  const Index sums_stride = sums.empty() ? 0 : x.cols() / 32;
+  for (Index p = 0; p < weight.panels(); ++p) {
+    const Index first = p * panel_rows, count = std::min(panel_rows, weight.rows() - first);
+    for (Index row = 0; row < x.rows();) {
+      const Index rows = x.rows() - row >= 4 ? 4 : 1;
+      float products[4 * panel_rows];
+      (rows == 4 ? kernels.four : kernels.one)(weight.panel(p), weight.cols(),
+                                               x.data() + row * x.outerStride(), x.outerStride(),
+                                               sums.data() + row * sums_stride, sums_stride, products);
+      for (Index i = 0; i < rows; ++i, ++row)
+        std::copy_n(products + i * panel_rows, count, out.data() + row * out.outerStride() + first);
+    }
+  }
+}
+
+/// Some panels at a time become floats [cols, rows of the panels], which stay in the second-level cache.
+inline void multiply_many_rows(const ConstMatrixRef<float>& x, const Weight& weight,
+                               const PanelKernels& kernels, MatrixRef<float> out) {
+  constexpr Index scratch_numbers = 192 * 1024;
+  const Index together = std::clamp<Index>(scratch_numbers / (panel_rows * std::max<Index>(weight.cols(), 1)),
+                                           1, weight.panels());
+  Matrix<float> scratch(weight.cols(), together * panel_rows);
+  for (Index p = 0; p < weight.panels(); p += together) {
+    const Index panels = std::min(together, weight.panels() - p), first = p * panel_rows;
+    for (Index i = 0; i < panels; ++i)
+      kernels.unpack(weight.panel(p + i), weight.cols(), scratch.data() + i * panel_rows, scratch.cols());
+    const Index count = std::min(panels * panel_rows, weight.rows() - first);
+    out.middleCols(first, count) = multiply(x, scratch.leftCols(count));
+  }
+}
+
+}  // namespace detail
+
+/// x W^T, unpacked on the way.   x [n, k], weight [m, k] -> [n, m]. Throws ShapeError when the columns
+/// differ. Cost: 2 n k m FLOPs; the bytes of the weight are read once for up to 4 rows, and once in all
+/// above 16.
+template <RealMatrix X>
+requires std::same_as < scalar_of<X>,
+float > Matrix<float> multiply_transposed(const X& x, const Weight& weight) {
+  expect_equal("multiply_transposed: columns of the right factor", weight.cols(), x.cols());
+  Matrix<float> out(x.rows(), weight.rows());
+  if (weight.bytes() == 0 || out.size() == 0) {
+    out.setZero();
+    return out;
+  }
+  const PanelKernels kernels = panel_kernels(weight.format(), choose_instruction_set());
+  const ConstMatrixRef<float> rows(x);
+  if (x.rows() <= detail::most_rows_unpacked_in_registers) {
+    detail::multiply_few_rows(rows, weight, kernels, out);
+  } else {
+    detail::multiply_many_rows(rows, weight, kernels, out);
+  }
+  return out;
+}
+
+/// x W^T + b.   x [n, in], weight [out, in], bias [1, out] -> [n, out]. Throws ShapeError when the shapes
+/// differ.
+template <RealMatrix X, Computable B>
+requires std::same_as < scalar_of<X>,
+float > Matrix<float> affine(const X& x, const Weight& weight, const B& bias) {
+  expect_equal("affine: rows of the bias", bias.rows(), 1);
+  expect_equal("affine: columns of the bias", bias.cols(), weight.rows());
+  Matrix<float> out = multiply_transposed(x, weight);
+  for (Index row = 0; row < out.rows(); ++row) out.row(row) += value_of(bias).row(0);
+  return out;
+}
+
+/// The rows `ids` of a table.   table [count, m], ids [n] -> [n, m].
+/// Throws ShapeError, naming the id, when one is not a row of the table.
+inline Matrix<float> embed(const Weight& table, std::span<const TokenId> ids) {
+  Matrix<float> out(Index(ids.size()), table.cols());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0 || Index(ids[i]) >= table.rows()) {
+      fail_shape("embed: ids[" + std::to_string(i) + "]", std::to_string(ids[i]),
+                 "a row of the table, 0 to " + std::to_string(table.rows() - 1));
+    }
+    table.row_into(Index(ids[i]), out.data() + Index(i) * table.cols());
+  }
+  return out;
+}
+
+}  // namespace headwise::stored
