@@ -1,0 +1,173 @@
+#pragma once
+
+#include <headwise/autograd/record.hpp>
+#include <headwise/layer/normalise.hpp>
+
+#include <cmath>
+#include <utility>
+
+namespace headwise::autograd {
+
+namespace detail {
+
+/// The sum of f(a[i], b[i]) in 16 lanes, added up in fixed order.
+template <class Scalar, class F>
+Scalar sum_of_pairs(const Scalar* a, const Scalar* b, Index count, F f) {
+  constexpr Index lanes = 16;
+  Scalar lane_sum[lanes] = {};
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (Index lane = 0; lane < lanes; ++lane) lane_sum[lane] += f(a[i + lane], b[i + lane]);
+  for (Index lane = 0; i < count; ++i, ++lane) lane_sum[lane] += f(a[i], b[i]);
+  for (Index half = lanes / 2; half > 0; half /= 2)
+    for (Index lane = 0; lane < half; ++lane) lane_sum[lane] += lane_sum[lane + half];
+  return lane_sum[0];
+}
+
+/// What is subtracted from a row and what it is divided by: y = (x - mean) / deviation.
+template <class Scalar>
+struct RowScale {
+  Scalar mean{}, inverse{};
+};
+
+template <class Scalar>
+RowScale<Scalar> layer_scale(const Scalar* x, Index width, Scalar eps) {
+  using std::sqrt;
+  const Scalar mean = headwise::detail::sum_of(x, width, [](Scalar v) { return v; }) / Scalar(double(width));
+  const Scalar variance =
+      headwise::detail::sum_of(x, width, [mean](Scalar v) { return (v - mean) * (v - mean); }) /
+      Scalar(double(width));
+  return {mean, Scalar(1) / sqrt(variance + eps)};
+}
+
+template <class Scalar>
+RowScale<Scalar> rms_scale(const Scalar* x, Index width, Scalar eps) {
+  using std::sqrt;
+  const Scalar square =
+      headwise::detail::sum_of(x, width, [](Scalar v) { return v * v; }) / Scalar(double(width));
+  return {Scalar(0), Scalar(1) / sqrt(square + eps)};
+}
+
+/// With n = (x - mean) inverse and g = d gain, one row's share of
+///
+///     d_x = inverse (g - [mean(g)] - n mean(g n)),   d_gain += d n
+///
+/// d becomes d_x. The bracket only where a mean was subtracted.
+template <class Scalar>
+void norm_backward_row(const Scalar* x, RowScale<Scalar> scale, const Scalar* gain, Index width, bool centred,
+                       Scalar* d, Scalar* d_gain) {
+  const auto normalised = [scale](Scalar v) { return (v - scale.mean) * scale.inverse; };
+  for (Index i = 0; i < width; ++i) d_gain[i] += d[i] * normalised(x[i]);
+  for (Index i = 0; i < width; ++i) d[i] *= gain[i];
+  const Scalar count = Scalar(double(width));
+  const Scalar mean =
+      centred ? headwise::detail::sum_of(d, width, [](Scalar g) { return g; }) / count : Scalar(0);
+  const Scalar along =
+      sum_of_pairs(d, x, width, [&](Scalar g, Scalar v) { return g * normalised(v); }) / count;
+  for (Index i = 0; i < width; ++i) d[i] = scale.inverse * (d[i] - mean - normalised(x[i]) * along);
+}
+
+/// The gradients of x and gain. d enters as that of the result before the bias, and becomes that of x.
+template <class Scalar, class ScaleOf>
+void pull_back_norm(Sweep<Scalar>& sweep, const Var<Scalar>& x, const Var<Scalar>& gain, bool centred,
+                    ScaleOf scale_of, Matrix<Scalar> d) {
+  const Index width = x.cols();
+  Matrix<Scalar> d_gain = Matrix<Scalar>::Zero(1, width);
+  for (Index row = 0; row < x.rows(); ++row) {
+    const Scalar* numbers = x.value().data() + row * width;
+    norm_backward_row(numbers, scale_of(numbers), gain.value().data(), width, centred, d.data() + row * width,
+                      d_gain.data());
+  }
+  sweep.add(gain, std::move(d_gain));
+  sweep.add(x, std::move(d));
+}
+
+template <class Scalar>
+auto layer_scale_of(Index width, double eps) {
+  return [width, eps](const Scalar* row) { return layer_scale(row, width, Scalar(eps)); };
+}
+
+template <class Scalar>
+Var<Scalar> layer_normed(const Var<Scalar>& x, const Var<Scalar>& gain, const Var<Scalar>& bias, double eps) {
+  return x.tape().record(headwise::layer_norm(x.value(), gain.value(), bias.value(), eps), {x, gain, bias},
+                         [x, gain, bias, eps](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
+                           if (sweep.wants(bias)) sweep.add(bias, column_sums(d));
+                           pull_back_norm(sweep, x, gain, true, layer_scale_of<Scalar>(x.cols(), eps),
+                                          std::move(d));
+                         });
+}
+
+template <class Scalar>
+Var<Scalar> layer_normed(const Var<Scalar>& x, const Var<Scalar>& gain, double eps) {
+  return x.tape().record(headwise::layer_norm(x.value(), gain.value(), eps), {x, gain},
+                         [x, gain, eps](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
+                           pull_back_norm(sweep, x, gain, true, layer_scale_of<Scalar>(x.cols(), eps),
+                                          std::move(d));
+                         });
+}
+
+template <class Scalar>
+Var<Scalar> rms_normed(const Var<Scalar>& x, const Var<Scalar>& gain, double eps) {
+  return x.tape().record(headwise::rms_norm(x.value(), gain.value(), eps), {x, gain},
+                         [x, gain, eps](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
+                           const Index width = x.cols();
+                           const auto scale_of = [width, eps](const Scalar* row) {
+                             return rms_scale(row, width, Scalar(eps));
+                           };
+                           pull_back_norm(sweep, x, gain, false, scale_of, std::move(d));
+                         });
+}
+
+}  // namespace detail
+
+/// Each row to mean 0 and variance 1, then gain and bias, recorded.   x [n, m], gain, bias [1, m] -> [n, m]
+///
+///     d_x = (g - mean(g) - n mean(g n)) / sqrt(var(x) + eps)      n = (x - mean(x)) / sqrt(var(x) + eps)
+///     d_gain = column sums of d n,   d_bias = column sums of d     g = d gain
+template <class X, class Gain, class Bias>
+requires Recorded<X, Gain, Bias>
+auto layer_norm(const X& x, const Gain& gain, const Bias& bias, double eps) {
+  const auto [input, factor, shift] = detail::as_vars(x, gain, bias);
+  return detail::layer_normed(input, factor, shift, eps);
+}
+
+/// The same without a bias.
+template <class X, class Gain>
+requires Recorded<X, Gain>
+auto layer_norm(const X& x, const Gain& gain, double eps) {
+  const auto [input, factor] = detail::as_vars(x, gain);
+  return detail::layer_normed(input, factor, eps);
+}
+
+/// Each row to mean square 1, then gain, recorded.   x [n, m], gain [1, m] -> [n, m]
+///
+///     d_x = (g - n mean(g n)) / sqrt(mean(x^2) + eps)      n = x / sqrt(mean(x^2) + eps), g = d gain
+template <class X, class Gain>
+requires Recorded<X, Gain>
+auto rms_norm(const X& x, const Gain& gain, double eps) {
+  const auto [input, factor] = detail::as_vars(x, gain);
+  return detail::rms_normed(input, factor, eps);
+}
+
+/// Each row to Euclidean length 1, recorded; the gradient of a row of zeros is zero.   x [n, m] -> [n, m]
+///
+///     d_x = (d - y (d . y)) / |x|
+template <class Scalar>
+Var<Scalar> normalise_rows(const Var<Scalar>& x) {
+  const std::size_t result = x.tape().size();
+  return x.tape().record(headwise::normalise_rows(x.value()), {x},
+                         [x, result](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
+                           const Matrix<Scalar>& y = x.tape().value(result);
+                           for (Index row = 0; row < d.rows(); ++row) {
+                             const Scalar length = x.value().row(row).norm();
+                             const Scalar along = d.row(row).dot(y.row(row));
+                             if (length == Scalar(0))
+                               d.row(row).setZero();
+                             else
+                               d.row(row) = (d.row(row) - along * y.row(row)) / length;
+                           }
+                           sweep.add(x, std::move(d));
+                         });
+}
+
+}  // namespace headwise::autograd

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <headwise/autograd/record.hpp>
+#include <headwise/core/product.hpp>
+#include <headwise/layer/elementwise.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headwise::autograd {
+
+namespace detail {
+
+/// a^T, tile by tile: rows are read and written while they are in the cache.
+template <class Scalar>
+Matrix<Scalar> transposed(const Matrix<Scalar>& a) {
+  constexpr Index tile = 16;
+  Matrix<Scalar> result(a.cols(), a.rows());
+  for (Index row = 0; row < a.rows(); row += tile) {
+    const Index row_end = std::min(row + tile, a.rows());
+    for (Index column = 0; column < a.cols(); column += tile) {
+      const Index column_end = std::min(column + tile, a.cols());
+      for (Index j = column; j < column_end; ++j)
+        for (Index i = row; i < row_end; ++i) result.data()[j * a.rows() + i] = a.data()[i * a.cols() + j];
+    }
+  }
+  return result;
+}
+
+/// a^T b. The copy costs little beside the product, which goes through the same door as all others.
+template <class Scalar>
+Matrix<Scalar> multiply_transposing(const Matrix<Scalar>& a, const Matrix<Scalar>& b) {
+  return headwise::multiply(transposed(a), b);
+}
+
+template <class Scalar>
+Var<Scalar> multiplied(const Var<Scalar>& a, const Var<Scalar>& b) {
+  return a.tape().record(headwise::multiply(a.value(), b.value()), {a, b},
+                         [a, b](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
+                           if (sweep.wants(a)) sweep.add(a, headwise::multiply_transposed(d, b.value()));
+                           if (sweep.wants(b)) sweep.add(b, multiply_transposing(a.value(), d));
+                         });
+}
+
+template <class Scalar>
+void pull_back_product(Sweep<Scalar>& sweep, const Var<Scalar>& x, const Var<Scalar>& weight,
+                       const Matrix<Scalar>& d) {
+  if (sweep.wants(x)) sweep.add(x, headwise::multiply(d, weight.value()));
+  if (sweep.wants(weight)) sweep.add(weight, multiply_transposing(d, x.value()));
+}
+
+template <class Scalar>
+Var<Scalar> multiplied_transposed(const Var<Scalar>& x, const Var<Scalar>& weight) {
+  return x.tape().record(
+      headwise::multiply_transposed(x.value(), weight.value()), {x, weight},
+      [x, weight](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) { pull_back_product(sweep, x, weight, d); });
+}
+
+template <class Scalar>
+Var<Scalar> affinely_mapped(const Var<Scalar>& x, const Var<Scalar>& weight, const Var<Scalar>& bias) {
+  return x.tape().record(headwise::affine(x.value(), weight.value(), bias.value()), {x, weight, bias},
+                         [x, weight, bias](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
+                           pull_back_product(sweep, x, weight, d);
+                           if (sweep.wants(bias)) sweep.add(bias, column_sums(d));
+                         });
+}
+
+}  // namespace detail
+
+/// a b, recorded.   a [n, k], b [k, m] -> [n, m]
+///
+///     d_a = d b^T,   d_b = a^T d
+template <class A, class B>
+requires Recorded<A, B>
+auto multiply(const A& a, const B& b) {
+  const auto [left, right] = detail::as_vars(a, b);
+  return detail::multiplied(left, right);
+}
+
+/// a b^T, recorded.   a [n, k], b [m, k] -> [n, m]
+///
+///     d_a = d b,   d_b = d^T a
+template <class A, class B>
+requires Recorded<A, B>
+auto multiply_transposed(const A& a, const B& b) {
+  const auto [left, right] = detail::as_vars(a, b);
+  return detail::multiplied_transposed(left, right);
+}
+
+/// x W^T + b, recorded.   x [n, in], weight [out, in], bias [1, out] -> [n, out]
+///
+///     d_x = d W,   d_W = d^T x,   d_b = column sums of d
+template <class X, class W, class B>
+requires Recorded<X, W, B>
+auto affine(const X& x, const W& weight, const B& bias) {
+  const auto [input, factor, shift] = detail::as_vars(x, weight, bias);
+  return detail::affinely_mapped(input, factor, shift);
+}
+
+}  // namespace headwise::autograd
