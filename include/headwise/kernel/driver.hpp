@@ -56,24 +56,39 @@ class Driver {
     executor_for(total)(Index(ranges.size()), [&](Index i) { body(ranges[std::size_t(i)]); });
   }
 
-  /// body(sequence, kv_head) for every key-value head: backward's unit, because all query heads of the group
-  /// add to its gradients. `ordered` keeps them serial, for sums that are shared between heads.
+  /// Backward's unit is a key-value head, because all query heads of the group add to its gradients. Where
+  /// there are fewer than a machine has cores, the keys of each are cut into parts, of as many keys as repay
+  /// packing the queries again. A plan's items may share keys and stay whole.
+  Index key_parts() const {
+    if (problem_.plans != nullptr) return 1;
+    Index longest = 0;
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence)
+      longest = std::max(longest, problem_.key_rows[sequence].size());
+    const Index units = std::max<Index>(1, problem_.sequences() * problem_.kv_heads);
+    return std::clamp<Index>(std::min(units_wanted / units, longest / keys_worth_packing), 1, units_wanted);
+  }
+
+  /// body(sequence, kv_head, part) for every part of every key-value head. `ordered` keeps them serial, for
+  /// sums that are shared between heads.
   template <class Body>
-  void for_each_kv_head(bool ordered, Body&& body) const {
+  void for_each_kv_head(bool ordered, Index parts, Body&& body) const {
     Index total = 0;
     for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
       const Schedule& s = schedule(sequence, 0);
       total += problem_.heads * cost(s, {0, Index(s.blocks.size())});
     }
     const Executor executor = ordered ? Executor() : executor_for(total);
-    executor(problem_.sequences() * problem_.kv_heads,
-             [&](Index i) { body(i / problem_.kv_heads, i % problem_.kv_heads); });
+    executor(problem_.sequences() * problem_.kv_heads * parts, [&](Index i) {
+      const Index unit = i / parts;
+      body(unit / problem_.kv_heads, unit % problem_.kv_heads, i % parts);
+    });
   }
 
  private:
   /// Enough tasks for any machine's cores to share evenly, of enough blocks each to be worth packing their
   /// keys.
   static constexpr Index tasks_wanted = 64, blocks_worth_packing = 16;
+  static constexpr Index units_wanted = 8, keys_worth_packing = 1024;
   /// About a millisecond of one core: below it, waking threads costs more than it brings.
   static constexpr double serial_flops = 5e7;
 

@@ -32,6 +32,44 @@ Scalar sink_gradient(const Problem<Scalar>& problem, const BackwardTerms<Scalar>
   return sum;
 }
 
+/// Where parts of the keys write their gradients of the queries: the first where they belong, the others
+/// beside it, to be added in order.
+template <class Scalar>
+class QueryParts {
+ public:
+  QueryParts(const Problem<Scalar>& problem, const BackwardTerms<Scalar>& terms, Index parts)
+      : problem_(problem), terms_(terms) {
+    for (Index part = 1; part < parts; ++part)
+      others_.push_back(Matrix<Scalar>::Zero(terms.d_query.rows, problem.heads * problem.head_dim));
+  }
+
+  BackwardTerms<Scalar> terms(Index part) {
+    BackwardTerms<Scalar> own = terms_;
+    if (part > 0) own.d_query = writable_operand(others_[std::size_t(part - 1)], problem_.heads);
+    return own;
+  }
+
+  void add_up() {
+    for (Matrix<Scalar>& other : others_) {
+      const Operand<Scalar> from = writable_operand(other, problem_.heads);
+      for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
+        const Range rows = problem_.query_rows[sequence];
+        for (Index head = 0; head < problem_.heads; ++head) {
+          const auto sum = head_view(terms_.d_query, sequence, rows.begin, head);
+          const auto part = head_view(from, sequence, rows.begin, head);
+          for (Index row = 0; row < rows.size(); ++row)
+            for (Index x = 0; x < problem_.head_dim; ++x) sum(row, x) += part(row, x);
+        }
+      }
+    }
+  }
+
+ private:
+  const Problem<Scalar>& problem_;
+  BackwardTerms<Scalar> terms_;
+  std::vector<Matrix<Scalar>> others_;
+};
+
 /// Adds the gradients of sum(output * d_output) + sum(lse * d_lse) to the terms' gradients and to `learned`,
 /// one matrix for each operand of the score, in its order.
 template <class Scalar, class Mask, class Score, class File = FileFlags>
@@ -43,35 +81,42 @@ void backward(const Problem<Scalar>& problem, const Mask& mask, const Score& sco
   constexpr bool per_pair = has_learned<View>(Learned::per_pair);
 
   const Driver<Scalar> driver(problem, mask, tile_size<Scalar>(problem.instruction_set));
-  std::vector<std::optional<Sums>> sums(std::size_t(problem.sequences() * problem.heads));
-  driver.for_each_kv_head(per_pair, [&](Index sequence, Index kv_head) {
+  const Index parts = per_pair ? 1 : driver.key_parts();
+  std::vector<std::optional<Sums>> sums(std::size_t(problem.sequences() * problem.heads * parts));
+  QueryParts<Scalar> query_parts(problem, terms, parts);
+  driver.for_each_kv_head(per_pair, parts, [&](Index sequence, Index kv_head, Index part) {
     const auto sums_of = [&](Index head, const BoundScore& bound) -> Sums& {
       std::array<PairSlot<Scalar>, Sums::count> slots{};
       if constexpr (per_pair) {
         for (std::size_t n = 0; n < Sums::count; ++n)
           if (Sums::kinds[n] == Learned::per_pair) slots[n] = bound.pair_slot(n, learned);
       }
-      Sums& own =
-          sums[std::size_t(sequence * problem.heads + head)].emplace(problem.context(sequence, head), slots);
+      Sums& own = sums[std::size_t((sequence * problem.heads + head) * parts + part)].emplace(
+          problem.context(sequence, head), slots);
       if constexpr (has_sink<BoundScore>())
-        own.add_to_sink(sink_gradient(problem, terms, sequence, head, bound.sink()));
+        if (part == 0) own.add_to_sink(sink_gradient(problem, terms, sequence, head, bound.sink()));
       return own;
     };
+    const BackwardTerms<Scalar> own = query_parts.terms(part);
     if constexpr (has_vectors<Scalar>) {
       if (problem.instruction_set == InstructionSet::avx512)
-        return avx512_tiles::run_backward_group(problem, terms, mask, score, driver, sequence, kv_head,
-                                                sums_of);
+        return avx512_tiles::run_backward_group(problem, own, mask, score, driver, sequence, kv_head, part,
+                                                parts, sums_of);
       if (problem.instruction_set == InstructionSet::avx2)
-        return avx2_tiles::run_backward_group(problem, terms, mask, score, driver, sequence, kv_head,
-                                              sums_of);
+        return avx2_tiles::run_backward_group(problem, own, mask, score, driver, sequence, kv_head, part,
+                                              parts, sums_of);
     }
-    baseline_tiles::run_backward_group(problem, terms, mask, score, driver, sequence, kv_head, sums_of);
+    baseline_tiles::run_backward_group(problem, own, mask, score, driver, sequence, kv_head, part, parts,
+                                       sums_of);
   });
+  query_parts.add_up();
   if constexpr (Sums::count > 0) {
     for (Index sequence = 0; sequence < problem.sequences(); ++sequence) {
       for (Index head = 0; head < problem.heads; ++head) {
-        const auto own = sums[std::size_t(sequence * problem.heads + head)]->sums();
-        bind_score<Scalar>(score, problem.context(sequence, head)).fold(std::span(own), learned);
+        for (Index part = 0; part < parts; ++part) {
+          const auto own = sums[std::size_t((sequence * problem.heads + head) * parts + part)]->sums();
+          bind_score<Scalar>(score, problem.context(sequence, head)).fold(std::span(own), learned);
+        }
       }
     }
   }
