@@ -2,6 +2,7 @@
 // [tokens, heads * head_dim]; mask: 0 none, 1 causal, w > 1 causal with a window of w keys.
 #include <headwise/attention/attend.hpp>
 #include <headwise/attention/attend_backward.hpp>
+#include <headwise/core/product.hpp>
 #include <headwise/core/thread_pool.hpp>
 #include <headwise/mask/causal.hpp>
 #include <headwise/mask/sliding_window.hpp>
@@ -93,6 +94,12 @@ void headwise_forward_double(const double* q, const double* k, const double* v, 
 void headwise_backward(const float* q, const float* k, const float* v, const float* d_output, float* d_query,
                        const Sizes* sizes) {
   backward(q, k, v, d_output, d_query, *sizes);
+}
+
+void headwise_multiply_transposed(const float* a, const float* b, float* out, long rows, long inner, long columns) {
+  detail::multiply_transposed_into<float>(View<float>(a, rows, inner), View<float>(b, columns, inner),
+                                          Eigen::Map<Matrix<float>>(out, rows, columns),
+                                          pool() ? pool()->executor() : Executor());
 }
 
 }  // extern "C"

@@ -87,7 +87,7 @@ class Driver {
  private:
   /// Enough tasks for any machine's cores to share evenly, of enough blocks each to be worth packing their
   /// keys.
-  static constexpr Index tasks_wanted = 64, blocks_worth_packing = 16;
+  static constexpr Index tasks_wanted = 64, blocks_worth_packing = 16, blocks_in_cache = 32;
   static constexpr Index units_wanted = 8, keys_worth_packing = 1024;
   /// About a millisecond of one core: below it, waking threads costs more than it brings.
   static constexpr double serial_flops = 5e7;
@@ -112,13 +112,20 @@ class Driver {
     return ranges;
   }
 
-  /// A serial call packs every head's keys once. The results are the same for any cut.
+  /// A serial call packs every head's keys once, unless a block sees few of them: then neighbours share what
+  /// they pack, and fewer of them stay in the second-level cache. The results are the same for any cut.
   Index blocks_per_task() const {
-    Index blocks = 0;
-    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence)
-      blocks += problem_.heads * Index(schedule(sequence, 0).blocks.size());
-    return problem_.executor ? std::max(blocks_worth_packing, blocks / tasks_wanted)
-                             : std::max<Index>(1, blocks);
+    Index blocks = 0, visited = 0, panels = 0;
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
+      const Schedule& s = schedule(sequence, 0);
+      const Index own = Index(s.blocks.size());
+      blocks += own;
+      visited += cost(s, {0, own});
+      panels += own * (problem_.key_rows[sequence].size() / size_.keys + 1);
+    }
+    const bool sees_few = visited < panels / 8;
+    if (!problem_.executor && !sees_few) return std::max<Index>(1, blocks);
+    return std::clamp(problem_.heads * blocks / tasks_wanted, blocks_worth_packing, blocks_in_cache);
   }
 
   static Index cost(const Schedule& s, Range blocks) {
