@@ -27,7 +27,7 @@ Var<Scalar> chunked(const F& f, const Var<Scalar>& x, Index chunk_rows) {
                                              [&](const Var<Scalar>& part) {
                                                return Var<Scalar>(headwise::detail::of_chunk(f, part, first));
                                              },
-                                             rows, d.middleRows(first, count))
+                                             rows, Matrix<Scalar>(d.middleRows(first, count)))
                                              .d_input;
                                    }
                                    sweep.add(x, std::move(d_x));

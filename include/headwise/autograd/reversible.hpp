@@ -4,6 +4,8 @@
 #include <headwise/layer/reversible.hpp>
 
 #include <cstddef>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace headwise::autograd {
@@ -60,11 +62,12 @@ void undo(Sweep<Scalar>& sweep, Tape<Scalar>& tape, const Layers& layers, const 
 
 /// Reversible residual layers as one node, which keeps the last streams only: see headwise::reversible.
 ///
-/// The layers must outlive the tape, and so must their parameters; they read nothing else that learns.
-/// Cost: backward computes f and g a second time. Memory: the streams, and the gradients of one layer.
+/// A named range of layers must outlive the tape, a temporary one is kept; so must the layers' parameters
+/// live, and layers read nothing else that learns. Cost: backward computes f and g a second time. Memory: the
+/// streams, what layers remember, and in backward the results of one f or g.
 template <class Layers, class X1, class X2>
 requires Recorded<X1, X2>
-auto reversible(const Layers& layers, const X1& x1, const X2& x2) {
+auto reversible(Layers&& layers, const X1& x1, const X2& x2) {
   const auto streams = detail::as_vars(x1, x2);
   using Scalar = scalar_of<decltype(streams[0])>;
   headwise::detail::check_streams(x1.rows(), x1.cols(), x2.rows(), x2.cols());
@@ -72,15 +75,17 @@ auto reversible(const Layers& layers, const X1& x1, const X2& x2) {
   auto memories = headwise::detail::run_reversible(layers, y1, y2);
   Tape<Scalar>& tape = streams[0].tape();
   const std::size_t node = tape.size();
+  // A tuple of one keeps a reference to a named range, and a temporary itself.
   return tape.record_learned(headwise::concatenate_columns(y1, y2),
-                             [&layers, streams, node, memories = std::move(memories)](
-                                 Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
+                             [kept = std::tuple<Layers>(std::forward<Layers>(layers)), streams, node,
+                              memories = std::move(memories)](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
                                Tape<Scalar>& own = streams[0].tape();
                                const Matrix<Scalar>& y = own.value(node);
                                const Index m = streams[0].cols();
                                Matrix<Scalar> left = y.leftCols(m), right = y.rightCols(m);
                                Matrix<Scalar> d_left = d.leftCols(m), d_right = d.rightCols(m);
-                               detail::undo(sweep, own, layers, memories, left, right, d_left, d_right);
+                               detail::undo(sweep, own, std::get<0>(kept), memories, left, right, d_left,
+                                            d_right);
                                sweep.add(streams[0], std::move(d_left));
                                sweep.add(streams[1], std::move(d_right));
                              });

@@ -1,0 +1,89 @@
+#include <headwise/attention/explain.hpp>
+#include <headwise/attention/lsh_chunks.hpp>
+
+#include <gtest/gtest.h>
+
+#include "support/check.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace headwise {
+namespace {
+
+using check::near;
+using check::random;
+
+/// Pairs of a call: rounds (n m (before + 1 + after) - m^2 without a wrap - n), of 2 (head_dim + value_dim)
+/// FLOPs each.
+TEST(LshChunks, CostWhatTheFormulaSays) {
+  for (const Index chunk : {4, 16}) {
+    const Index length = 64, rounds = 3, dim = 8;
+    const RaggedRows rows = RaggedRows::from_lengths({length});
+    for (const bool wrapped : {false, true}) {
+      const LshChunks chunks(
+          {.chunk_len = chunk,
+           .wrap = wrapped ? LshWrap::round : LshWrap::none,
+           .repeats = LshRepeats::counted},
+          LshBuckets{length, 1, rounds, std::vector<std::int32_t>(std::size_t(length * rounds))}, rows);
+      Index pairs = 0;
+      double flops = 0;
+      for (Index round = 0; round < rounds; ++round) {
+        const Plans plans = chunks.plans(round);
+        const Explanation e = explain<double>({.q_len = length, .k_len = length, .head_dim = dim}, {},
+                                              chunks.pairs(round), &plans);
+        pairs += e.pairs;
+        flops += e.forward_flops;
+      }
+      EXPECT_EQ(pairs, rounds * (length * 2 * chunk - (wrapped ? 0 : chunk * chunk) - length));
+      EXPECT_EQ(flops, 4.0 * double(dim * pairs));
+    }
+  }
+}
+
+TEST(LshBuckets, OppositeVectorsHaveOppositeBucketsOfAnyLength) {
+  const auto x = random(50, 6, 3);
+  const auto rotations = lsh_rotations<double>({.factors = {8}, .rounds = 2, .head_dim = 6, .seed = 4});
+  const LshBuckets plus = lsh_buckets(x, rotations), minus = lsh_buckets(-3.0 * x, rotations);
+  for (std::size_t i = 0; i < plus.numbers.size(); ++i)
+    EXPECT_EQ(minus.numbers[i], (plus.numbers[i] + 4) % 8);
+}
+
+/// The share of pairs with a given cosine that fall into one of 8 buckets, in 16 dimensions.
+TEST(LshBuckets, NearVectorsCollideAsOftenAsTheAngleSays) {
+  const Index draws = 4000;
+  const auto rotations = lsh_rotations<double>({.factors = {8}, .rounds = draws, .head_dim = 16, .seed = 9});
+  for (const auto& [cosine, expected] : {std::pair{0.99, 0.891}, {0.9, 0.659}, {0.7, 0.442}, {0.0, 0.129}}) {
+    Matrix<double> x = Matrix<double>::Zero(2, 16);
+    x(0, 0) = 1;
+    x(1, 0) = cosine;
+    x(1, 1) = std::sqrt(1 - cosine * cosine);
+    const LshBuckets buckets = lsh_buckets(x, rotations);
+    Index same = 0;
+    for (Index round = 0; round < draws; ++round)
+      same += buckets.of(0, round)[0] == buckets.of(0, round)[1] ? 1 : 0;
+    const double deviation = std::sqrt(expected * (1 - expected) / double(draws));
+    EXPECT_NEAR(double(same) / double(draws), expected, 4 * deviation + 0.004) << cosine;
+  }
+}
+
+TEST(LshBuckets, RotationsBelongToTheirPlace) {
+  const auto small = lsh_rotations<double>({.factors = {4, 6}, .rounds = 1, .head_dim = 3, .seed = 5});
+  const auto large =
+      lsh_rotations<double>({.factors = {4, 6}, .rounds = 2, .heads = 2, .head_dim = 3, .seed = 5});
+  EXPECT_TRUE(near(large.values.topLeftCorner(3, 5), small.values, 0));
+  const auto other = lsh_rotations<double>({.factors = {4, 6}, .rounds = 1, .head_dim = 3, .seed = 6});
+  EXPECT_GT((other.values - small.values).norm(), 0.1);
+}
+
+TEST(LshBuckets, FactorsAreTwiceTheChunks) {
+  EXPECT_EQ(lsh_factors(64, 16), (std::vector<Index>{8}));
+  EXPECT_EQ(lsh_factors(5, 16), (std::vector<Index>{2}));
+  EXPECT_EQ(lsh_factors(4096, 64), (std::vector<Index>{128}));
+  EXPECT_EQ(lsh_factors(65536, 256), (std::vector<Index>{32, 16}));
+}
+
+}  // namespace
+}  // namespace headwise
