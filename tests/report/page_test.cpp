@@ -57,6 +57,27 @@ TEST(Page, SaysLoudlyThatTheModelIsMissing) {
   EXPECT_EQ(html.find("Cosine similarity"), std::string::npos);
 }
 
+TEST(Page, SaysHowTrainingAndARealTextAreGot) {
+  Results results = made_up_results();
+  results.decoder.problem = "no decoder.";
+  const std::string html = page(results);
+  EXPECT_NE(html.find("No training is shown. Run the examples train_char_lm --curve"), std::string::npos);
+  EXPECT_NE(html.find("Not measured: no decoder."), std::string::npos);
+}
+
+TEST(Page, ShowsWhatWasTrainedAndWhatAWindowCosts) {
+  Results results = made_up_results();
+  results.training.curve = LossCurve{"<book>", {{1, 4, 4}, {9, 2, 2.25}}, 3, 2.5, "a <sample>"};
+  results.training.extrapolation = Extrapolation{"<book>", 64, {{64, 2, 2}, {128, 2, 3}}};
+  results.decoder = {"", "some.gguf", 1000, {{"dense", 3.0, 100}, {"window:64", 3.5, 101}}};
+  const std::string html = page(results);
+  EXPECT_EQ(imbalance(html), "");
+  EXPECT_EQ(html.find("No training is shown"), std::string::npos);
+  EXPECT_EQ(html.find("<book>"), std::string::npos);
+  EXPECT_NE(html.find("a &lt;sample&gt;"), std::string::npos);
+  EXPECT_NE(html.find("window:64"), std::string::npos);
+}
+
 TEST(Page, ServesBothColourSchemesAndPhones) {
   const std::string html = page(made_up_results());
   EXPECT_NE(html.find("prefers-color-scheme:dark"), std::string::npos);
