@@ -9,7 +9,8 @@ usage() {
   cat <<'END'
 usage: sh cmake/run.sh JOB
 
-  report   build the benchmarks, measure every variant, run a real model on real text; write one HTML page
+  report   build the benchmarks, train two small models, measure every variant, run real models on real text; write one
+           HTML page
   test     build everything and run all tests
   asan     build the tests with Clang's address and undefined behaviour sanitizers and run the fast ones
   fuzz     build the fuzzers of the readers with Clang and run each for a minute
@@ -302,8 +303,28 @@ say "3 of 3: $job, with $CXX and $CMAKE_BUILD_PARALLEL_LEVEL jobs at a time"
 cd "$root"
 cmake --workflow --preset "$job"
 
+# train NAME FILE OPTION ARGUMENT...: runs an example that trains and writes FILE; adds FILE to `trained` when it did.
+# An example that trains worse than it should fails, and its curve is worth seeing all the more.
+train() {
+  name=$1 file=$2 option=$3
+  shift 3
+  rm -f "$file"
+  say "training: $name"
+  "build/report/examples/$name" --text examples/data/alice.txt "$option" "$file" --threads "$threads" "$@" ||
+    say "*** $name did not do what it should; the report shows what it wrote, if anything. ***"
+  [ ! -f "$file" ] || trained="$trained $file"
+}
+
 if [ $job = report ]; then
   page=$root/build/report/report.html
-  build/report/bench/headwise_report ${HEADWISE_MODEL_DIR:+--model "$HEADWISE_MODEL_DIR"} --out "$page"
+  trained=''
+  threads=2
+  [ "$cpus" -ge 2 ] || threads=1
+  train train_char_lm build/report/curve.json --curve --weights build/report/train_char_lm.safetensors
+  train extrapolate build/report/extrapolation.json --results
+  # `trained` is split on purpose: names of ours, without spaces.
+  build/report/bench/headwise_report ${HEADWISE_MODEL_DIR:+--model "$HEADWISE_MODEL_DIR"} \
+    ${HEADWISE_SMOLLM2_DIR:+--decoder "$HEADWISE_SMOLLM2_DIR/SmolLM2-135M-Instruct.Q4_1.gguf"} \
+    ${trained:+--training $trained} --out "$page"
   say "the report: $page"
 fi

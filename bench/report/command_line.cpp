@@ -9,6 +9,10 @@ std::optional<int> read_command_line(int argc, char** argv, Choices& choices) {
   app.add_option("--model", choices.model,
                  "folder of all-MiniLM-L6-v2: model.safetensors, config.json, vocab.txt")
       ->envname("HEADWISE_MODEL_DIR");
+  app.add_option("--decoder", choices.decoder,
+                 "GGUF file of a language model, such as SmolLM2-135M-Instruct.Q4_1.gguf");
+  app.add_option("--training", choices.training,
+                 "what train_char_lm --curve and extrapolate --results have written, to be shown");
   app.add_option("--out", choices.out, "the page to write")->capture_default_str();
   app.add_option("--max-length", choices.max_length, "longest sequence to time, in tokens")
       ->check(CLI::Range(256, 1 << 20))

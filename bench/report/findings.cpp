@@ -94,7 +94,13 @@ std::string sentence_finding(const SentenceStudy& study) {
 std::vector<std::string> findings(const Results& results) {
   std::vector<std::string> all{growth_finding(results, Direction::forward),
                                throughput_finding(results, Direction::forward),
-                               throughput_finding(results, Direction::backward), memory_finding(results),
+                               throughput_finding(results, Direction::backward),
+                               memory_finding(results),
+                               sparse_finding(results, SparsePattern::dense),
+                               sparse_finding(results, SparsePattern::causal),
+                               loss_finding(results.training),
+                               extrapolation_finding(results.training),
+                               decoder_finding(results.decoder),
                                sentence_finding(results.sentences)};
   const std::string causal = share_of_dense(results, Pattern::causal, Direction::forward);
   if (!causal.empty()) {

@@ -1,6 +1,7 @@
 #include "report/attention_calls.hpp"
 #include "report/chart.hpp"
 #include "report/command_line.hpp"
+#include "report/decoder_study.hpp"
 #include "report/decoding.hpp"
 #include "report/figures.hpp"
 #include "report/findings.hpp"
@@ -11,7 +12,9 @@
 #include "report/page.hpp"
 #include "report/scaling.hpp"
 #include "report/sentences.hpp"
+#include "report/sparse.hpp"
 #include "report/tables.hpp"
+#include "report/training.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -34,6 +37,13 @@ ScalingOptions scaling_options(const Choices& choices) {
   return options;
 }
 
+SparseOptions sparse_options(const Choices& choices) {
+  SparseOptions options;
+  options.longest = std::min<headwise::Index>(choices.quick ? 2048 : options.longest, choices.max_length);
+  if (choices.quick) options.rounds = 2;
+  return options;
+}
+
 /// The peak at the beginning and at the end, the better of the two: a busy moment lowers it, nothing raises
 /// it.
 void keep_better(Ceilings& ceilings, const Ceilings& again) {
@@ -45,6 +55,7 @@ Results measure_all(const Choices& choices, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const ScalingOptions scaling = scaling_options(choices);
   Results results;
+  results.training = read_training(choices.training);  // first: a mistake shows before minutes of measuring
   results.machine = machine_facts();
   progress.step("peak and bandwidth of one core");
   results.ceilings = measure_ceilings();
@@ -56,6 +67,8 @@ Results measure_all(const Choices& choices, Progress& progress) {
   results.memory = measure_memory(scaling.longest_backward, progress);
   results.curves = measure_scaling(scaling, progress);
   results.decoding = measure_decoding(choices.quick ? 1024 : 16384, choices.quick ? 0.1 : 1.0, progress);
+  results.sparse = measure_sparse(sparse_options(choices), progress);
+  results.decoder = study_decoder(choices.decoder, choices.quick ? 5.0 : 25.0, progress);
   results.sentences = study_sentences(choices.model, choices.quick ? 0.5 : 3.0, progress);
   progress.step("drawing");
   results.masks = draw_masks();
@@ -80,6 +93,10 @@ void print(const Results& results) {
   show(tile_table(results));
   show(memory_table(results));
   show(decode_table(results));
+  show(sparse_table(results));
+  show(sparse_time_table(results));
+  show(extrapolation_table(results.training));
+  show(decoder_table(results.decoder));
   if (results.sentences.problem.empty()) show(sentence_table(results.sentences));
   for (const std::string& finding : findings(results)) std::printf("- %s\n", finding.c_str());
   std::printf("\n");
@@ -100,6 +117,7 @@ int run(const Choices& choices) {
   print(results);
   if (!results.sentences.problem.empty())
     std::printf("NO REAL SENTENCES: %s\n\n", results.sentences.problem.c_str());
+  if (!results.decoder.problem.empty()) std::printf("NO REAL TEXT: %s\n\n", results.decoder.problem.c_str());
   std::printf("The report is in %s\n", choices.out.c_str());
   return 0;
 }

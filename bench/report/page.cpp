@@ -5,6 +5,7 @@
 #include "report/findings.hpp"
 #include "report/markup.hpp"
 #include "report/numbers.hpp"
+#include "report/page_parts.hpp"
 #include "report/palette.hpp"
 #include "report/tables.hpp"
 
@@ -14,35 +15,14 @@ namespace headwise::report {
 
 namespace {
 
-std::string section(const std::string& id, const std::string& title, const std::string& inside) {
-  return element("section", "aria-labelledby=\"" + id + "\"",
-                 element("h2", "id=\"" + id + "\"", escape(title)) + "\n" + inside) +
-         "\n";
-}
-
-std::string warning(const std::string& text) {
-  return element("p", "class=\"warning\" role=\"note\"", escape(text));
-}
-
-/// A chart with its finding as caption, or word that gnuplot was missing.
-std::string chart_figure(const Chart& chart, const std::string& id, const std::string& finding) {
-  if (chart.series.empty()) return "";
-  const std::optional<std::string> drawing = draw(chart, id);
-  if (drawing) return figure(*drawing, with_raised_powers(finding), "chart");
-  return warning("No curves here: gnuplot was not installed when this page was written. " + finding);
-}
-
-std::string folded(const std::string& summary, const std::string& inside) {
-  return element("details", "", element("summary", "", escape(summary)) + inside) + "\n";
-}
-
 std::string opening(const Results& results) {
   std::string list;
   for (const std::string& finding : findings(results))
     list += element("li", "", with_raised_powers(finding)) + "\n";
   std::string links;
   const std::pair<const char*, const char*> targets[] = {
-      {"cost", "Cost and length"}, {"sentences", "Real sentences"}, {"masks", "Masks"},
+      {"cost", "Cost and length"}, {"sparse", "Sparse patterns"},   {"training", "Training"},
+      {"decoder", "A real text"},  {"sentences", "Real sentences"}, {"masks", "Masks"},
       {"scores", "Scores"},        {"positions", "Positions"},      {"how", "How it was measured"}};
   for (const auto& [id, title] : targets)
     links += element("a", "href=\"#" + std::string(id) + "\"", title) + "\n";
@@ -214,9 +194,11 @@ std::string similarity_map(const SentenceStudy& study) {
 
 std::string page(const Results& results) {
   const std::string body =
-      opening(results) + element("main", "",
-                                 cost_section(results) + sentence_section(results.sentences) +
-                                     gallery_sections(results) + method_section(results));
+      opening(results) +
+      element("main", "",
+              cost_section(results) + sparse_section(results) + training_section(results.training) +
+                  decoder_section(results.decoder) + sentence_section(results.sentences) +
+                  gallery_sections(results) + method_section(results));
   std::string head =
       "<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +

@@ -7,6 +7,7 @@
 #include "report/stopwatch.hpp"
 #include "report/work.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,23 @@ struct Curve {
 /// for.
 inline constexpr Index fitted_from = 1024;
 
+/// Patterns that are timed with one head against the full attention that they save.
+enum class SparsePattern { dense, causal, strided, fixed, routing, blockwise, longformer, big_bird, lsh };
+
+inline constexpr std::array<SparsePattern, 9> sparse_patterns{
+    SparsePattern::dense,    SparsePattern::blockwise, SparsePattern::longformer,
+    SparsePattern::big_bird, SparsePattern::lsh,       SparsePattern::causal,
+    SparsePattern::strided,  SparsePattern::fixed,     SparsePattern::routing};
+
+/// One of them over all lengths, forward.
+struct SparseCurve {
+  SparsePattern pattern{};
+  std::vector<Sample> samples;           ///< in order of length
+  std::optional<PowerLaw> time_law;      ///< none with fewer than three lengths
+  std::optional<PowerLaw> work_law;      ///< of the exact number of pairs over the same lengths
+  std::optional<PowerLaw> promised_law;  ///< of the paper's cost over the same lengths
+};
+
 /// How the tiles of one head cover a pattern, as the library's `explain` says.
 struct TileUse {
   Pattern pattern{};
@@ -83,6 +101,55 @@ struct SentenceStudy {
   double seconds_per_sentence = 0, tokens_per_second = 0;
 };
 
+/// One point of a training: mean losses in nats a character.
+struct LossPoint {
+  Index step = 0;
+  double train = 0, validation = 0;
+};
+
+/// A training that an example wrote down.
+struct LossCurve {
+  std::string text;  ///< name of the file that was learned
+  std::vector<LossPoint> points;
+  Index ngram = 0;           ///< order of the n-gram model to beat
+  double ngram_entropy = 0;  ///< its loss
+  std::string sample;        ///< what the trained model wrote
+};
+
+/// Losses of one window length, with two kinds of positions.
+struct WindowLoss {
+  Index window = 0;
+  double alibi = 0, sinusoidal = 0;
+};
+
+/// Models that were trained on short windows and read longer ones.
+struct Extrapolation {
+  std::string text;
+  Index trained_on = 0;
+  std::vector<WindowLoss> losses;
+};
+
+/// What the examples that train have written.
+struct TrainingStudy {
+  std::optional<LossCurve> curve;
+  std::optional<Extrapolation> extrapolation;
+};
+
+/// A text under one kind of attention.
+struct TextLikelihood {
+  std::string attention;  ///< window:64 + sinks:4
+  double nll = 0;         ///< mean negative log-likelihood of a token, in nats
+  double tokens_per_second = 0;
+};
+
+/// A real text through a real decoder whose attention is swapped.
+struct DecoderStudy {
+  std::string problem;  ///< why there is no study; empty when there is one
+  std::string model;    ///< name of the file
+  Index tokens = 0;     ///< of the text
+  std::vector<TextLikelihood> rows;
+};
+
 /// One picture of the library's own policies.
 struct Picture {
   std::string name;  ///< mask/causal: where docs/figures keeps it
@@ -98,7 +165,10 @@ struct Results {
   std::vector<TileUse> tiles;
   std::vector<MemoryUse> memory;
   std::vector<DecodeSample> decoding;
+  std::vector<SparseCurve> sparse;
   SentenceStudy sentences;
+  TrainingStudy training;
+  DecoderStudy decoder;
   std::vector<Picture> masks, scores, positions;
   Index longest = 0;
   double minutes = 0;

@@ -29,6 +29,21 @@ Table memory_table(const Results& results);
 /// One token over a cache: time, reading speed against the triad, share of the peak.
 Table decode_table(const Results& results);
 
+/// One row a sparse pattern: how its time and its pairs grow, what the paper says, and what it saves.
+Table sparse_table(const Results& results);
+
+/// Time of one call of every sparse pattern at every length.
+Table sparse_time_table(const Results& results);
+
+/// What each sparse pattern is.
+Table sparse_meaning_table(const Results& results);
+
+/// The loss of both kinds of positions in windows of each length; no rows without a study.
+Table extrapolation_table(const TrainingStudy& study);
+
+/// Likelihood and speed of a text under each kind of attention.
+Table decoder_table(const DecoderStudy& study);
+
 /// Each sentence with its topic, its tokens and its nearest neighbour.
 Table sentence_table(const SentenceStudy& study);
 

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <headwise/core/matrix.hpp>
+
+/// The sizes of the sparse patterns that are timed.
+namespace headwise::report {
+
+inline constexpr Index blocks = 4;                          ///< Blockwise
+inline constexpr Index reach = 128, global_tokens = 16;     ///< Longformer
+inline constexpr Index block_size = 64, random_blocks = 3;  ///< Big Bird
+inline constexpr Index chunk_len = 64;                      ///< LSH
+
+/// The stride of Strided and Fixed, and the clusters of Routing: the square root of the length, rounded.
+Index root_of(Index seq_len);
+
+}  // namespace headwise::report
