@@ -67,6 +67,7 @@ class GgufBytes {
 
   const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
   std::size_t size() const noexcept { return bytes_.size(); }
+  /// A view: these bytes must outlive it.
   io::Gguf open() const { return io::Gguf::view(bytes_, "file"); }
 
   /// Why the reader refuses it.

@@ -19,23 +19,23 @@ using check::thrown;
 constexpr std::uint32_t f32 = 0, f16 = 1, q4_0 = 2, q4_1 = 3, q8_0 = 8, bf16 = 30;
 
 TEST(Gguf, ReadsEveryKindOfMetadata) {
-  const Gguf file = GgufBytes()
-                        .header(0, 14)
-                        .entry("a.u8", 0, std::uint8_t(255))
-                        .entry("a.i8", 1, std::int8_t(-3))
-                        .entry("a.u16", 2, std::uint16_t(65535))
-                        .entry("a.i16", 3, std::int16_t(-300))
-                        .entry("a.u32", 4, std::uint32_t(4294967295))
-                        .entry("a.i32", 5, std::int32_t(-70000))
-                        .entry("a.f32", 6, 0.5f)
-                        .entry("a.bool", 7, std::uint8_t(1))
-                        .text_entry("a.text", "z\xC3\xA9")
-                        .texts_entry("a.texts", {"", "x", "yy"})
-                        .numbers_entry("a.numbers", 5, std::vector<std::int32_t>{3, -1, 4})
-                        .entry("a.u64", 10, std::uint64_t(1) << 40)
-                        .entry("a.i64", 11, -(std::int64_t(1) << 40))
-                        .entry("a.f64", 12, 0.1)
-                        .open();
+  const GgufBytes bytes = GgufBytes()
+                              .header(0, 14)
+                              .entry("a.u8", 0, std::uint8_t(255))
+                              .entry("a.i8", 1, std::int8_t(-3))
+                              .entry("a.u16", 2, std::uint16_t(65535))
+                              .entry("a.i16", 3, std::int16_t(-300))
+                              .entry("a.u32", 4, std::uint32_t(4294967295))
+                              .entry("a.i32", 5, std::int32_t(-70000))
+                              .entry("a.f32", 6, 0.5f)
+                              .entry("a.bool", 7, std::uint8_t(1))
+                              .text_entry("a.text", "z\xC3\xA9")
+                              .texts_entry("a.texts", {"", "x", "yy"})
+                              .numbers_entry("a.numbers", 5, std::vector<std::int32_t>{3, -1, 4})
+                              .entry("a.u64", 10, std::uint64_t(1) << 40)
+                              .entry("a.i64", 11, -(std::int64_t(1) << 40))
+                              .entry("a.f64", 12, 0.1);
+  const Gguf file = bytes.open();
   EXPECT_EQ(file.integer("a.u8"), 255);
   EXPECT_EQ(file.integer("a.i8"), -3);
   EXPECT_EQ(file.integer("a.u16"), 65535);
@@ -57,12 +57,12 @@ TEST(Gguf, ReadsEveryKindOfMetadata) {
 }
 
 TEST(Gguf, AnswersOfAnotherKindNameTheKey) {
-  const Gguf file = GgufBytes()
-                        .header(0, 3)
-                        .entry("n", 4, std::uint32_t(5))
-                        .text_entry("t", "x")
-                        .entry("big", 10, ~std::uint64_t(0))
-                        .open();
+  const GgufBytes bytes = GgufBytes()
+                              .header(0, 3)
+                              .entry("n", 4, std::uint32_t(5))
+                              .text_entry("t", "x")
+                              .entry("big", 10, ~std::uint64_t(0));
+  const Gguf file = bytes.open();
   const auto reason = [](auto&& ask) { return thrown<FormatError>(ask); };
   EXPECT_EQ(reason([&] { (void)file.text("n"); }),
             "file: metadata 'n' at byte 24: is UINT32, expected STRING");

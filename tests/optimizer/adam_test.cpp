@@ -150,6 +150,13 @@ TEST(Adam, ChangesNothingWhenSomethingIsMissing) {
       "made for");
 }
 
+TEST(Adam, RefusesAGradientOfAnotherShape) {
+  Single model{.parameter = {random(2, 3, 1)}};
+  Adam<double> adam(model);
+  EXPECT_EQ(thrown<ShapeError>([&] { adam.step(model, gradient_of(model, random(2, 4, 1))); }),
+            "Adam: columns of the gradient of weight is 4, expected 3");
+}
+
 TEST(Adam, TrainsALayer) {
   Rng rng(1);
   const Matrix<float> x = normal(64, 4, 1.0f, rng), wanted = normal(3, 4, 1.0f, rng);

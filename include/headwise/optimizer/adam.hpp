@@ -100,8 +100,8 @@ class Adam {
 
   static void visit_all(auto& self, auto&& visit) {
     visit(std::string_view("steps"), self.steps_);
-    Parameters<Scalar>::visit(self.parameters_, "mean", self.mean_, visit);
-    Parameters<Scalar>::visit(self.parameters_, "square", self.square_, visit);
+    self.parameters_.visit_memory("mean", self.mean_, visit);
+    self.parameters_.visit_memory("square", self.square_, visit);
   }
 
   AdamOptions options_;

@@ -29,7 +29,7 @@ class Parameters {
     });
   }
 
-  /// One matrix of zeros for each parameter, named after it: the memory of an optimizer.
+  /// One matrix of zeros for each parameter: the memory of an optimizer.
   std::vector<Parameter<Scalar>> zeros() const {
     std::vector<Parameter<Scalar>> result;
     for (const Known& each : known_) result.push_back({Matrix<Scalar>::Zero(each.rows, each.cols)});
@@ -55,9 +55,9 @@ class Parameters {
   }
 
   /// Calls visit("<prefix>.<name>", memory[n]) for each parameter's memory.
-  static void visit(const Parameters& self, std::string_view prefix, auto& memory, auto&& visit_each) {
+  void visit_memory(std::string_view prefix, auto& memory, auto&& visit) const {
     for (std::size_t n = 0; n < memory.size(); ++n)
-      visit_each(std::string_view(std::string(prefix) + "." + self.known_[n].name), memory[n]);
+      visit(std::string_view(std::string(prefix) + "." + known_[n].name), memory[n]);
   }
 
  private:
@@ -81,7 +81,12 @@ class Parameters {
                                      : "no more than " + std::to_string(n),
                    "an optimizer serves the model that it was made for");
       }
-      if (known_[n++].treatment.rate != 0) (void)gradients.of(parameter, name);
+      if (known_[n++].treatment.rate == 0) return;
+      const Matrix<Scalar>& gradient = gradients.of(parameter, name);
+      expect_equal(optimizer_ + ": rows of the gradient of " + std::string(name), gradient.rows(),
+                   parameter.rows());
+      expect_equal(optimizer_ + ": columns of the gradient of " + std::string(name), gradient.cols(),
+                   parameter.cols());
     });
     expect_equal(optimizer_ + ": parameters", Index(n), Index(known_.size()),
                  "an optimizer serves the model that it was made for");

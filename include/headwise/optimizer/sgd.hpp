@@ -51,12 +51,8 @@ class Sgd {
   }
 
   /// Visits velocity.<name> for each parameter: what a file must hold to go on later.
-  void for_each_parameter(auto&& visit) {
-    Parameters<Scalar>::visit(parameters_, "velocity", velocity_, visit);
-  }
-  void for_each_parameter(auto&& visit) const {
-    Parameters<Scalar>::visit(parameters_, "velocity", velocity_, visit);
-  }
+  void for_each_parameter(auto&& visit) { parameters_.visit_memory("velocity", velocity_, visit); }
+  void for_each_parameter(auto&& visit) const { parameters_.visit_memory("velocity", velocity_, visit); }
 
   const SgdOptions& options() const noexcept { return options_; }
 
