@@ -50,7 +50,8 @@ extern "C" float* headwise_parameter(const char* name, long* size) {
 extern "C" float headwise_step(const int* ids, const int* next, long batch, long length, double rate) {
   const std::vector<hw::TokenId> tokens(ids, ids + batch * length), targets(next, next + batch * length);
   hw::autograd::Tape<float> tape;
-  const auto logits = training->model(tape.input(tokens), {.query_rows = hw::RaggedRows::uniform(batch, length)});
+  const auto logits =
+      training->model(tape.input(tokens), {.query_rows = hw::RaggedRows::uniform(batch, length)});
   const auto loss = hw::loss::cross_entropy(logits, targets);
   training->adam.step(training->model, backward(loss), rate);
   return loss.value()(0, 0);
