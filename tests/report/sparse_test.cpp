@@ -99,7 +99,7 @@ TEST(Sparse, FitsTimePairsAndPromiseOverTheSameLengths) {
   // Chunks see themselves and two neighbours, those at the ends one less, and no token itself:
   // (3 * 16 - 2) * 64^2 - 1024 = 45.75 * 64^2 pairs of 1,024 tokens, 189 * 64^2 of 4,096.
   EXPECT_NEAR(curve.work_law->exponent, std::log(189 / 45.75) / std::log(4.0), 1e-12);
-  // log(4096 log 4096 / (1024 log 1024)) / log 4, the middle length lying almost on the line
+  // log(4096 log 4096 / (1024 log 1024)) / log 4, the middle of three equal steps does not move the slope
   EXPECT_NEAR(curve.promised_law->exponent, 1 + std::log(1.2) / std::log(4.0), 1e-12);
   SparseCurve two = curve;
   two.samples.pop_back();
