@@ -11,6 +11,7 @@
 #include "support/published.hpp"
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -165,6 +166,35 @@ TEST(GgufLlama, RefusesSizesThatTheTensorsDoNotHave) {
   EXPECT_EQ(reason("llama.attention.head_count_kv", 3), "is 3, expected a divisor of 4, the heads");
   EXPECT_EQ(reason("llama.rope.dimension_count", 1), "is 1, expected an even number");
   EXPECT_EQ(reason("llama.block_count", 4'000'000'000u), "is 4000000000, expected 1 to 20");
+}
+
+TEST(GgufLlama, RefusesNumbersThatNoLayerTakes) {
+  const auto reason = [](const std::string& key, float value) {
+    const std::string text = refusal([&](Model& m) {
+      m.texts["llama.rope.scaling.type"] = "linear";
+      m.floats["llama.rope.scaling.factor"] = 2;
+      m.floats[key] = value;
+    });
+    return text.substr(text.find(": is ") + 2);
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(reason("llama.rope.freq_base", infinity), "is inf, expected a finite number above 1");
+  EXPECT_EQ(reason("llama.rope.freq_base", 1), "is 1, expected a finite number above 1");
+  EXPECT_EQ(reason("llama.rope.scaling.factor", infinity), "is inf, expected a finite number of at least 1");
+  EXPECT_EQ(reason("llama.rope.scaling.factor", 0.5f), "is 0.5, expected a finite number of at least 1");
+  EXPECT_EQ(reason("llama.attention.layer_norm_rms_epsilon", -infinity),
+            "is -inf, expected a finite number above 0");
+}
+
+TEST(GgufLlama, RefusesMatricesWithoutNumbers) {
+  const auto reason = [](const std::string& name, Index rows, Index cols) {
+    const std::string text = refusal([&](Model& m) { m.tensors[name] = Matrix<float>(rows, cols); });
+    return text.substr(text.find(": is ") + 2);
+  };
+  EXPECT_EQ(reason("token_embd.weight", 0, 8), "is F32 [0, 8], expected [rows, 8]");
+  EXPECT_EQ(reason("blk.0.ffn_up.weight", 0, 8), "is F32 [0, 8], expected [rows, 8]");
+  EXPECT_EQ(reason("blk.0.attn_q.weight", Index(1) << 40, 0),
+            "is F32 [1099511627776, 0], expected [rows, 8]");
 }
 
 TEST(GgufLlama, ListsTensorsThatDoNotFit) {

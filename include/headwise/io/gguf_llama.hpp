@@ -4,6 +4,7 @@
 #include <headwise/model/decoder.hpp>
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,14 +58,15 @@ class GgufLlama {
   }
 
   model::DecoderOptions options() const {
-    const GgufTensor& embedding = file_.info("token_embd.weight");
-    const Index d_model = embedding.cols, heads = positive("llama.attention.head_count", d_model);
+    const Index d_model = file_.info("token_embd.weight").cols,
+                heads = positive("llama.attention.head_count", d_model);
     expect("llama.embedding_length", d_model, "columns of token_embd.weight");
-    expect("llama.vocab_size", embedding.rows, "rows of token_embd.weight");
-    const Index head_dim = head_dim_of(heads), kv_heads = kv_heads_of(heads);
-    const Index d_ff = file_.info("blk.0.ffn_up.weight").rows;
+    const Index vocab_size = rows_of("token_embd.weight", d_model);
+    expect("llama.vocab_size", vocab_size, "rows of token_embd.weight");
+    const Index head_dim = head_dim_of(heads, d_model), kv_heads = kv_heads_of(heads);
+    const Index d_ff = rows_of("blk.0.ffn_up.weight", d_model);
     expect("llama.feed_forward_length", d_ff, "rows of blk.0.ffn_up.weight");
-    return {.vocab_size = embedding.rows,
+    return {.vocab_size = vocab_size,
             .d_model = d_model,
             .layers = layers_of(d_model),
             .heads = heads,
@@ -73,7 +75,7 @@ class GgufLlama {
             .d_ff = d_ff,
             .rotary = rotary_of(head_dim),
             .norm = layer::NormKind::rms,
-            .norm_eps = file_.number("llama.attention.layer_norm_rms_epsilon"),
+            .norm_eps = above(0, "llama.attention.layer_norm_rms_epsilon"),
             .activation = layer::Activation::silu,
             .gated = true,
             .input_bias = file_.contains("blk.0.attn_q.bias"),
@@ -88,6 +90,32 @@ class GgufLlama {
     if (value < 1 || value > most)
       file_.fail_metadata(key, std::to_string(value), "1 to " + std::to_string(most));
     return value;
+  }
+
+  /// Numbers that a layer would refuse, NaN and infinity among them, are refused here, where the file is
+  /// known.
+  double above(double least, const char* key) const {
+    const double value = file_.number(key);
+    if (!(value > least && std::isfinite(value))) fail_number(key, value, "above ", least);
+    return value;
+  }
+  double at_least(double least, const char* key) const {
+    const double value = file_.number(key);
+    if (!(value >= least && std::isfinite(value))) fail_number(key, value, "of at least ", least);
+    return value;
+  }
+  [[noreturn]] void fail_number(const char* key, double got, const char* relation, double least) const {
+    file_.fail_metadata(key, position::detail::to_text(got),
+                        std::string("a finite number ") + relation + position::detail::to_text(least));
+  }
+
+  /// Rows of a matrix of `cols` columns. One without rows, or with many but no columns, has no bytes, so that
+  /// any file may hold it.
+  Index rows_of(const char* name, Index cols) const {
+    const GgufTensor& tensor = file_.info(name);
+    if (tensor.rows > 0 && tensor.cols == cols) return tensor.rows;
+    fail_format(file_.file(), "tensor " + in_quotes(name) + " at byte " + std::to_string(tensor.entry),
+                "is " + describe(tensor) + ", expected [rows, " + std::to_string(cols) + "]");
   }
 
   /// A setting that repeats what the tensors say.
@@ -111,8 +139,8 @@ class GgufLlama {
     return layers;
   }
 
-  Index head_dim_of(Index heads) const {
-    const Index rows = file_.info("blk.0.attn_q.weight").rows, head_dim = rows / heads;
+  Index head_dim_of(Index heads, Index d_model) const {
+    const Index rows = rows_of("blk.0.attn_q.weight", d_model), head_dim = rows / heads;
     if (head_dim == 0 || head_dim * heads != rows) {
       file_.fail_metadata("llama.attention.head_count", std::to_string(heads),
                           "a divisor of " + std::to_string(rows) + ", the rows of blk.0.attn_q.weight");
@@ -138,18 +166,14 @@ class GgufLlama {
                                   file_.integer("llama.rope.dimension_count", head_dim), head_dim);
     if (turned % 2 != 0)
       file_.fail_metadata("llama.rope.dimension_count", std::to_string(turned), "an even number");
-    const double theta = file_.number("llama.rope.freq_base", 10000);
-    if (!(theta > 1)) file_.fail_metadata("llama.rope.freq_base", std::to_string(theta), "above 1");
+    const double theta = file_.has("llama.rope.freq_base") ? above(1, "llama.rope.freq_base") : 10000;
     position::RotaryOptions options{.head_dim = head_dim,
                                     .rotary_dim = turned,
                                     .theta = theta,
                                     .pairing = position::Pairing::interleaved};
     const std::string_view scaling = file_.text("llama.rope.scaling.type", "none");
     if (scaling == "linear") {
-      const double factor = file_.number("llama.rope.scaling.factor");
-      if (!(factor >= 1))
-        file_.fail_metadata("llama.rope.scaling.factor", std::to_string(factor), "1 or more");
-      options.scaling = position::LinearScaling{.factor = factor};
+      options.scaling = position::LinearScaling{.factor = at_least(1, "llama.rope.scaling.factor")};
     } else if (scaling != "none") {
       file_.fail_metadata("llama.rope.scaling.type", in_quotes(scaling), "'none' or 'linear'");
     }
