@@ -23,7 +23,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 
 void write_figures(const std::filesystem::path& folder, Progress& progress) {
   std::size_t written = 0;
-  for (const auto& pictures : {draw_masks(), draw_scores(), draw_positions()}) {
+  for (const auto& pictures : {draw_masks(), draw_calls(), draw_scores(), draw_positions()}) {
     for (const Picture& picture : pictures) {
       progress.step("drawing", picture.name);
       write_file(folder / (picture.name + ".svg"), standalone(picture.svg));

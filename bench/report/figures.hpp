@@ -6,7 +6,7 @@
 
 namespace headwise::report {
 
-/// Writes folder/<mask|score|position>/<name>.svg for every picture of the galleries: the figures of the
+/// Writes folder/<mask|attention|score|position>/<name>.svg for every picture of the galleries: the figures of the
 /// docs. Throws std::runtime_error when a file cannot be written.
 void write_figures(const std::filesystem::path& folder, Progress& progress);
 

@@ -10,6 +10,9 @@ namespace headwise::report {
 /// Every mask over 48 tokens.
 std::vector<Picture> draw_masks();
 
+/// Every pattern that is a call of its own, over 48 tokens.
+std::vector<Picture> draw_calls();
+
 /// Every score policy: what it adds or does, as curves. Empty when gnuplot is not installed.
 std::vector<Picture> draw_scores();
 

@@ -72,6 +72,7 @@ Results measure_all(const Choices& choices, Progress& progress) {
   results.sentences = study_sentences(choices.model, choices.quick ? 0.5 : 3.0, progress);
   progress.step("drawing");
   results.masks = draw_masks();
+  results.calls = draw_calls();
   results.scores = draw_scores();
   results.positions = draw_positions();
   keep_better(results.ceilings, measure_ceilings());

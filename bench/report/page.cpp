@@ -20,10 +20,16 @@ std::string opening(const Results& results) {
   for (const std::string& finding : findings(results))
     list += element("li", "", with_raised_powers(finding)) + "\n";
   std::string links;
-  const std::pair<const char*, const char*> targets[] = {
-      {"cost", "Cost and length"}, {"sparse", "Sparse patterns"},   {"training", "Training"},
-      {"decoder", "A real text"},  {"sentences", "Real sentences"}, {"masks", "Masks"},
-      {"scores", "Scores"},        {"positions", "Positions"},      {"how", "How it was measured"}};
+  const std::pair<const char*, const char*> targets[] = {{"cost", "Cost and length"},
+                                                         {"sparse", "Sparse patterns"},
+                                                         {"training", "Training"},
+                                                         {"decoder", "A real text"},
+                                                         {"sentences", "Real sentences"},
+                                                         {"masks", "Masks"},
+                                                         {"calls", "Calls"},
+                                                         {"scores", "Scores"},
+                                                         {"positions", "Positions"},
+                                                         {"how", "How it was measured"}};
   for (const auto& [id, title] : targets)
     links += element("a", "href=\"#" + std::string(id) + "\"", title) + "\n";
   return element(
@@ -121,6 +127,12 @@ std::string gallery_sections(const Results& results) {
                                 "48 tokens; drawn by asking "
                                 "the mask about every pair.") +
                             gallery(results.masks, false);
+  const std::string calls =
+      paragraph(
+          "Patterns of several softmaxes or projections, or that look at content before "
+          "they choose. Drawn by asking the call itself: given the rows of the identity "
+          "as values, it returns its weights.") +
+      gallery(results.calls, false);
   const std::string scores =
       results.scores.empty()
           ? warning("No curves here: gnuplot was not installed when this page was written.")
@@ -131,6 +143,7 @@ std::string gallery_sections(const Results& results) {
                                     "orange positive, pale near zero.") +
                                 gallery(results.positions, false);
   return section("masks", "Masks: who sees whom", masks) +
+         section("calls", "Patterns that are calls of their own", calls) +
          section("scores", "Scores: what distance does", scores) +
          section("positions", "Positions", positions);
 }

@@ -1,4 +1,5 @@
 #include <headwise/core/random.hpp>
+#include <headwise/position/axial.hpp>
 #include <headwise/position/learned.hpp>
 #include <headwise/position/learned_per_layer.hpp>
 #include <headwise/position/positions.hpp>
@@ -46,6 +47,14 @@ Matrix<double> learned_per_layer() {
   return both;
 }
 
+/// A grid of 4 rows and 8 columns: half of the channels say the row, the other half the column.
+Matrix<double> axial() {
+  Rng rng(3);
+  const position::Axial<double> encoding(
+      {.rows = 4, .columns = 8, .row_width = 16, .column_width = 16, .stddev = 0.02}, rng);
+  return encoding(Matrix<double>::Zero(32, 32).eval());
+}
+
 }  // namespace
 
 std::vector<Picture> draw_positions() {
@@ -69,6 +78,11 @@ std::vector<Picture> draw_positions() {
       "the first "
       "row.",
       learned_per_layer(), 0.05, "channel");
+  add("axial", "Axial",
+      "Two small tables instead of a large one: the left half says the row of a 4 x 8 grid, the right half "
+      "the "
+      "column.",
+      axial(), 0.05, "channel");
   return pictures;
 }
 

@@ -169,7 +169,7 @@ struct Results {
   SentenceStudy sentences;
   TrainingStudy training;
   DecoderStudy decoder;
-  std::vector<Picture> masks, scores, positions;
+  std::vector<Picture> masks, calls, scores, positions;
   Index longest = 0;
   double minutes = 0;
 };

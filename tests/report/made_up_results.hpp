@@ -38,6 +38,8 @@ inline Results made_up_results(Index longest = 4096) {
   study.seconds_per_sentence = 0.005;
   study.tokens_per_second = 1000;
   results.masks.push_back({"mask/causal", "Causal", "The past.", "<svg viewBox=\"0 0 1 1\"></svg>"});
+  results.calls.push_back(
+      {"attention/lsh", "LSH", "What a hash puts near.", "<svg viewBox=\"0 0 1 1\"></svg>"});
   results.longest = longest;
   results.minutes = 2.5;
   return results;
