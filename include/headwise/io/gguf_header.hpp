@@ -2,6 +2,7 @@
 
 #include <headwise/core/error.hpp>
 #include <headwise/io/mapped_file.hpp>
+#include <headwise/io/utf8.hpp>
 #include <headwise/stored/format.hpp>
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utf8proc.h>
 #include <utility>
 #include <vector>
 
@@ -91,22 +91,6 @@ inline constexpr std::array<std::string_view, 41> ggml_types{
     "IQ3_S", "IQ2_S",      "IQ4_XS",     "I8",         "I16",      "I32",      "I64",
     "F64",   "IQ1_M",      "BF16",       "Q4_0_4_4",   "Q4_0_4_8", "Q4_0_8_8", "TQ1_0",
     "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4",    "NVFP4"};
-
-inline bool is_utf8(std::string_view text) noexcept {
-  const auto* at = static_cast<const utf8proc_uint8_t*>(static_cast<const void*>(text.data()));
-  const utf8proc_uint8_t* const end = at + text.size();
-  while (at != end) {
-    if (*at < 0x80) {
-      ++at;
-      continue;
-    }
-    utf8proc_int32_t point = 0;
-    const utf8proc_ssize_t length = utf8proc_iterate(at, end - at, &point);
-    if (length <= 0) return false;
-    at += length;
-  }
-  return true;
-}
 
 /// Walks over a header, and never past the end of the file: a number that claims more than there is left is
 /// refused before anything is made of it.

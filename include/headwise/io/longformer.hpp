@@ -27,16 +27,7 @@ inline std::vector<Index> longformer_reach(const ModelFolder& folder, Index laye
 }
 
 inline model::LongformerOptions longformer_options(const ModelFolder& folder) {
-  model::EncoderOptions encoder{.vocab_size = folder.size("vocab_size"),
-                                .kinds = folder.size("type_vocab_size", 1),
-                                .d_model = folder.size("hidden_size"),
-                                .layers = folder.size("num_hidden_layers"),
-                                .heads = folder.size("num_attention_heads"),
-                                .d_ff = folder.size("intermediate_size"),
-                                .positions = layer::InputPositions::learned,
-                                .max_positions = folder.size("max_position_embeddings"),
-                                .norm_eps = folder.config().number("layer_norm_eps", 1e-12),
-                                .activation = folder.activation("hidden_act", "gelu")};
+  const model::EncoderOptions encoder = encoder_options(folder, 1, "gelu");
   const Index padding = folder.config().integer("pad_token_id", 1);
   if (padding < 0 || padding >= encoder.vocab_size)
     folder.fail("pad_token_id", std::to_string(padding), "a token, 0 to vocab_size - 1");
@@ -61,15 +52,10 @@ model::Longformer<Scalar> load_longformer_masked_lm(const std::string& path) {
   std::vector<NameRule> rules{{ours + "global_query.*", theirs + "query_global.*"},
                               {ours + "global_key.*", theirs + "key_global.*"},
                               {ours + "global_value.*", theirs + "value_global.*"}};
-  for (NameRule& rule : detail::bert_rules("encoder.", prefix)) rules.push_back(std::move(rule));
-  rules.push_back({"head.transform.*", "lm_head.dense.*"});
-  rules.push_back({"head.norm.*", "lm_head.layer_norm.*"});
-  rules.push_back({"head.bias", "lm_head.bias"});
   model::Longformer<Scalar> result(detail::longformer_options(folder), layer::Initial::zeros());
-  load_state_dict(result, folder.weights(), NameRules(std::move(rules)),
-                  {.ignored = {prefix + "embeddings.position_ids", prefix + "pooler.*"},
-                   .ties = {{prefix + "embeddings.word_embeddings.weight", "lm_head.decoder.weight"},
-                            {"lm_head.bias", "lm_head.decoder.bias"}}});
+  detail::load_masked_lm(result, folder, prefix,
+                         {"lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder"},
+                         std::move(rules));
   return result;
 }
 

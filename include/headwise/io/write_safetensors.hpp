@@ -2,10 +2,9 @@
 
 #include <headwise/io/dtype.hpp>
 #include <headwise/io/mapped_file.hpp>
+#include <headwise/io/utf8.hpp>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
@@ -82,33 +81,6 @@ class Replacement {
   std::string path_, temporary_;
   int descriptor_ = -1;
 };
-
-/// The bytes of the first character of a text, or 0 when it is not UTF-8: cut off, overlong, a surrogate or
-/// above 10FFFF.
-inline std::size_t first_utf8_length(std::string_view text) noexcept {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const auto length = std::size_t(std::countl_one(lead));  // the leading ones count the bytes
-  if (length == 0) return 1;
-  if (length == 1 || length > 4 || length > text.size()) return 0;
-  std::uint32_t point = lead & (0x7Fu >> length);
-  for (char c : text.substr(1, length - 1)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0u) != 0x80u) return 0;
-    point = (point << 6) | (byte & 0x3Fu);
-  }
-  constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = 0xD800 <= point && point < 0xE000;
-  return point < smallest[length] || surrogate || point > 0x10FFFF ? 0 : length;
-}
-
-inline bool is_utf8(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const std::size_t length = first_utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
 
 /// A JSON string. Throws ShapeError for what is not UTF-8.
 inline std::string json_string(std::string_view text) {
