@@ -20,7 +20,8 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/headwiseConfig.cmake.in
 write_basic_package_version_file("${headwise_generated_dir}/headwiseConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${headwise_generated_dir}/headwiseConfig.cmake" "${headwise_generated_dir}/headwiseConfigVersion.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/Findutf8proc.cmake" DESTINATION "${headwise_package_dir}")
+              "${CMAKE_CURRENT_LIST_DIR}/Findutf8proc.cmake" "${CMAKE_CURRENT_LIST_DIR}/HeadwiseBlas.cmake"
+        DESTINATION "${headwise_package_dir}")
 
 # The way back from the .pc files to the prefix, so that an unpacked tree works wherever it lies.
 file(RELATIVE_PATH headwise_pc_to_prefix "/prefix/${headwise_pkgconfig_dir}" "/prefix")

@@ -3,6 +3,7 @@
 #   headwise::headwise   the library; needs Eigen and nothing else
 #   headwise::io         what headers in headwise/io need on top: nlohmann-json and utf8proc; opt-in
 #   headwise::native     headwise::headwise compiled for the processor of this machine; opt-in
+#   headwise::blas       headwise::headwise with the matrix products of a BLAS instead of its own; opt-in
 #
 # Where a target of a dependency already exists (a parent project that brings its own Eigen), it is used.
 
@@ -55,4 +56,20 @@ if(TARGET nlohmann_json::nlohmann_json AND TARGET utf8proc::utf8proc)
 else()
   message(STATUS "headwise::io is not available: it needs nlohmann-json 3 and utf8proc "
                  "(Debian: nlohmann-json3-dev, libutf8proc-dev)")
+endif()
+
+# The definition changes what inline code does, so all files of a program link headwise::blas or none does.
+set(HEADWISE_HAS_BLAS OFF)
+if(HEADWISE_BLAS)
+  include("${CMAKE_CURRENT_LIST_DIR}/HeadwiseBlas.cmake")
+  headwise_find_blas()
+  if(TARGET BLAS::BLAS)
+    set(HEADWISE_HAS_BLAS ON)
+    add_library(headwise_blas INTERFACE)
+    add_library(headwise::blas ALIAS headwise_blas)
+    target_link_libraries(headwise_blas INTERFACE headwise BLAS::BLAS)
+    target_compile_definitions(headwise_blas INTERFACE HEADWISE_WITH_BLAS)
+  else()
+    message(STATUS "headwise::blas is not available: no BLAS was found (Debian: libopenblas-dev)")
+  endif()
 endif()

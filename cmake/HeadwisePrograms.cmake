@@ -12,6 +12,7 @@ endif()
 option(HEADWISE_NATIVE "Compile Headwise's own programs for the processor of this machine" OFF)
 
 set(HEADWISE_BENCHMARK_OPTIONS "" CACHE STRING "Compile options of benchmarks, after all others: -O0 to see that they compile")
+set(HEADWISE_EXAMPLE_OPTIONS "" CACHE STRING "Compile options of examples, after all others")
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 

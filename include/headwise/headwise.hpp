@@ -18,6 +18,7 @@
 #include <headwise/attention/lsh_backward.hpp>
 #include <headwise/attention/lsh_buckets.hpp>
 #include <headwise/attention/lsh_chunks.hpp>
+#include <headwise/attention/lsh_pairs.hpp>
 #include <headwise/attention/merge.hpp>
 #include <headwise/attention/options.hpp>
 #include <headwise/attention/paged.hpp>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/check.hpp"
+#include "support/instruction_sets.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,13 +13,6 @@ namespace headwise {
 namespace {
 
 using check::random;
-
-std::vector<InstructionSet> sets() {
-  std::vector<InstructionSet> all;
-  for (InstructionSet set : {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512})
-    if (is_available(set)) all.push_back(set);
-  return all;
-}
 
 /// With keys 0 and 1 and values 0 and 1, a query x gives exp(x) / (1 + exp(x)).
 template <class Scalar>
@@ -40,7 +34,7 @@ double worst_weight_error(InstructionSet set, double low, double high, double sl
 }
 
 TEST(Accuracy, OfTheWeightsOverTheirWholeRange) {
-  for (InstructionSet set : sets()) {
+  for (InstructionSet set : check::instruction_sets()) {
     EXPECT_LT(worst_weight_error<float>(set, -87, 0, 2e-8), 4e-7) << name(set);
     EXPECT_LT(worst_weight_error<double>(set, -708, 0, 1e-16), 8e-16) << name(set);
   }
@@ -75,7 +69,7 @@ double worst_error(Index length, Index dim, float size, InstructionSet set) {
 }
 
 TEST(Accuracy, OfSmallAndOfLargeScoresAndOfLongSequences) {
-  for (InstructionSet set : sets()) {
+  for (InstructionSet set : check::instruction_sets()) {
     EXPECT_LT(worst_error(512, 64, 0.1f, set), 1e-6) << name(set);
     EXPECT_LT(worst_error(512, 256, 4.0f, set), 4e-5) << name(set);
     EXPECT_LT(worst_error(16384, 64, 0.1f, set), 1e-6) << name(set);
@@ -83,7 +77,7 @@ TEST(Accuracy, OfSmallAndOfLargeScoresAndOfLongSequences) {
 }
 
 TEST(Accuracy, ExtremeFiniteInputGivesNoNaN) {
-  for (InstructionSet set : sets()) {
+  for (InstructionSet set : check::instruction_sets()) {
     for (float size : {1e-30f, 1e4f, 1e15f}) {
       const Matrix<float> x = size * random(70, 16, 5).cast<float>();
       EXPECT_TRUE(attend(x, x, x, {.instruction_set = set}).allFinite()) << size << ' ' << name(set);

@@ -6,21 +6,13 @@
 
 #include "support/check.hpp"
 #include "support/heads.hpp"
-
-#include <vector>
+#include "support/instruction_sets.hpp"
 
 namespace headwise {
 namespace {
 
 using check::near;
 using check::random;
-
-std::vector<InstructionSet> available_sets() {
-  std::vector<InstructionSet> sets;
-  for (InstructionSet set : {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512})
-    if (is_available(set)) sets.push_back(set);
-  return sets;
-}
 
 /// Large enough that the kernel hands its tasks to the executor.
 struct Inputs {
@@ -56,7 +48,7 @@ TEST(Determinism, EveryInstructionSetComputesTheFormula) {
   };
   const auto expected = reference::attention(query, key, value, 2, 2, causal);
   const auto adjoint = reference::backward(query, key, value, d, 2, 2, causal);
-  for (const InstructionSet set : available_sets()) {
+  for (const InstructionSet set : check::instruction_sets()) {
     const AttendOptions options{.heads = 2, .instruction_set = set};
     const auto attended = attend_with_lse(query, key, value, options, mask::Causal{});
     EXPECT_TRUE(near(attended.output, expected, 1e-13)) << name(set);
@@ -70,7 +62,7 @@ TEST(Determinism, EveryInstructionSetComputesTheFormula) {
 TEST(Determinism, SinglePrecisionIsAsGoodAsItsEpsilonOnEveryInstructionSet) {
   const auto query = random(70, 2 * 64, 1), key = random(70, 2 * 64, 2), value = random(70, 2 * 64, 3);
   const auto expected = reference::attention(query, key, value, 2, 2);
-  for (const InstructionSet set : available_sets()) {
+  for (const InstructionSet set : check::instruction_sets()) {
     const auto output = attend(query.cast<float>(), key.cast<float>(), value.cast<float>(),
                                {.heads = 2, .instruction_set = set});
     EXPECT_TRUE(near(output, expected, 2e-6)) << name(set);

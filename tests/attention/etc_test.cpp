@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace headwise {
+namespace headwise::etc_test {
 namespace {
 
 using check::near;
@@ -106,4 +106,4 @@ TEST(AttendEtc, RefusesARadiusThatIsNone) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::etc_test

@@ -9,7 +9,7 @@
 #include "support/heads.hpp"
 #include "support/pattern_laws.hpp"
 
-namespace headwise {
+namespace headwise::longformer_test {
 namespace {
 
 using check::near;
@@ -184,4 +184,4 @@ TEST(AttendLongformer, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::longformer_test

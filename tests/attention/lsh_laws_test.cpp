@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string>
 
-namespace headwise {
+namespace headwise::lsh_laws_test {
 namespace {
 
 using check::near;
@@ -220,4 +220,4 @@ TEST(AttendLsh, RefusesWhatItCannotServe) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::lsh_laws_test

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace headwise {
+namespace headwise::routing_laws_test {
 namespace {
 
 using check::near;
@@ -169,4 +169,4 @@ TEST(AttendRouting, RefusesWhatItCannotServe) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::routing_laws_test

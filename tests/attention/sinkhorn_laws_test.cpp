@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace headwise {
+namespace headwise::sinkhorn_laws_test {
 namespace {
 
 using check::near;
@@ -149,4 +149,4 @@ TEST(AttendSinkhorn, RefusesWhatItCannotServe) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::sinkhorn_laws_test

@@ -8,7 +8,7 @@
 #include "support/heads.hpp"
 #include "support/pattern_laws.hpp"
 
-namespace headwise {
+namespace headwise::strided_test {
 namespace {
 
 using check::near;
@@ -103,4 +103,4 @@ TEST(AttendStrided, RefusesWhatItCannotServe) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::strided_test

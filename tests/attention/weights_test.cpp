@@ -6,7 +6,7 @@
 #include "support/check.hpp"
 #include "support/reference.hpp"
 
-namespace headwise {
+namespace headwise::weights_test {
 namespace {
 
 using check::near;
@@ -44,4 +44,4 @@ TEST(AttentionWeights, StackTheSequencesOfABatch) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::weights_test

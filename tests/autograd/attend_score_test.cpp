@@ -9,7 +9,7 @@
 
 #include "autograd/laws.hpp"
 
-namespace headwise {
+namespace headwise::attend_score_test {
 namespace {
 
 using check::near;
@@ -87,4 +87,4 @@ TEST(AttendOnTape, GivesEachOperandOfAScoreItsOwnGradient) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_score_test

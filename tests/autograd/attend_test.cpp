@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace headwise {
+namespace headwise::attend_test {
 namespace {
 
 using check::near;
@@ -101,4 +101,4 @@ TEST(AttendOnTape, GoesOverPlans) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_test

@@ -4,10 +4,10 @@
 
 #include "autograd/laws.hpp"
 #include "layer/parameters.hpp"
-#include "layer/thrown.hpp"
 #include "support/reference.hpp"
+#include "support/thrown.hpp"
 
-namespace headwise {
+namespace headwise::checkpoint_test {
 namespace {
 
 using check::near;
@@ -82,4 +82,4 @@ TEST(Checkpoint, OfMatricesIsTheFunctionItself) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::checkpoint_test

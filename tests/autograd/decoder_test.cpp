@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace headwise {
+namespace headwise::decoder_test {
 namespace {
 
 using check::near;
@@ -74,4 +74,4 @@ TEST(ModelGradients, ThoseOfABatchAreTheSumOfThoseOfItsTexts) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::decoder_test

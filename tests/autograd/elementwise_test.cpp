@@ -3,7 +3,7 @@
 #include "autograd/laws.hpp"
 
 // Each verb is called without namespace, as layers do: the lambda finds that of matrices or of variables.
-namespace headwise {
+namespace headwise::elementwise_test {
 namespace {
 
 using check::random;
@@ -44,4 +44,4 @@ TEST(Elementwise, DerivativesStayFiniteFarOut) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::elementwise_test

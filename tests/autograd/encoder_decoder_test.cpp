@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace headwise {
+namespace headwise::encoder_decoder_test {
 namespace {
 
 using check::random;
@@ -53,4 +53,4 @@ TEST(ModelGradients, AnEncoderAndADecoderHaveThoseOfAllTheirParameters) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::encoder_decoder_test

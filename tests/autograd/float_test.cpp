@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace headwise {
+namespace headwise::float_test {
 namespace {
 
 using check::random;
@@ -41,4 +41,4 @@ TEST(ModelGradients, FloatAgreesWithDouble) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::float_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise {
+namespace headwise::golden_mha_test {
 namespace {
 
 /// The module's matrices under our layer's names, of a role: "param." or "grad.".
@@ -116,4 +116,4 @@ TEST(MhaGoldenOnTape, OutputsAndGradientsAgree) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::golden_mha_test

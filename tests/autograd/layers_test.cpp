@@ -5,7 +5,7 @@
 #include "autograd/laws.hpp"
 #include "layer/parameters.hpp"
 
-namespace headwise {
+namespace headwise::layers_test {
 namespace {
 
 using check::random;
@@ -96,4 +96,4 @@ TEST(LayerGradients, CrossAttentionReachesTheMemory) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::layers_test

@@ -4,7 +4,7 @@
 #include "autograd/laws.hpp"
 #include "layer/parameters.hpp"
 
-namespace headwise {
+namespace headwise::longformer_test {
 namespace {
 
 using check::random;
@@ -21,4 +21,4 @@ TEST(LayerGradients, LongformerAttention) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::longformer_test

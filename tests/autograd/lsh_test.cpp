@@ -13,7 +13,7 @@
 
 #include <vector>
 
-namespace headwise {
+namespace headwise::lsh_test {
 namespace {
 
 using check::near;
@@ -92,4 +92,4 @@ TEST(RecordedLsh, ReversibleLayersOfItHaveTheGradientsOfTheStoredVersion) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::lsh_test

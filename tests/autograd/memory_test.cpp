@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <vector>
 
-namespace headwise {
+namespace headwise::memory_test {
 namespace {
 
 /// The most memory that this process ever had, in bytes: matrices, tape, and the kernel's scratch.
@@ -39,4 +39,4 @@ TEST(TrainingStep, HoldsNoMatrixOfQueriesTimesKeys) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::memory_test

@@ -7,7 +7,7 @@
 
 #include "autograd/laws.hpp"
 
-namespace headwise {
+namespace headwise::merge_test {
 namespace {
 
 using check::near;
@@ -50,4 +50,4 @@ TEST(MergeOnTape, APartThatSeesNothingGetsNothing) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::merge_test

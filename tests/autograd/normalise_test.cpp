@@ -3,7 +3,7 @@
 #include "autograd/laws.hpp"
 
 // Each verb is called without namespace, as layers do: the lambda finds that of matrices or of variables.
-namespace headwise {
+namespace headwise::normalise_test {
 namespace {
 
 using check::random;
@@ -35,4 +35,4 @@ TEST(Norms, TakeEmptyMatrices) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::normalise_test

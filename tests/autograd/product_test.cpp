@@ -3,7 +3,7 @@
 #include "autograd/laws.hpp"
 
 // Each verb is called without namespace, as layers do: the lambda finds that of matrices or of variables.
-namespace headwise {
+namespace headwise::product_test {
 namespace {
 
 using check::random;
@@ -25,4 +25,4 @@ TEST(Product, AffineHasTheGradientsOfWeightAndBias) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::product_test

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace headwise {
+namespace headwise::rows_test {
 namespace {
 
 using check::near;
@@ -79,4 +79,4 @@ TEST(Rows, RotationsAreTurnedBack) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::rows_test

@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
 #include "support/reference.hpp"
+#include "support/thrown.hpp"
 
 #include <optional>
 
-namespace headwise::autograd {
+namespace headwise::autograd::tape_test {
 namespace {
 
 namespace hw = headwise;
@@ -174,4 +174,4 @@ TEST(Tape, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace headwise::autograd
+}  // namespace headwise::autograd::tape_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-namespace headwise {
+namespace headwise::error_test {
 namespace {
 
 template <class F>
@@ -64,4 +64,4 @@ TEST(Error, IsCaughtAsTheStandardsErrors) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::error_test

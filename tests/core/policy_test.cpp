@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace headwise {
+namespace headwise::policy_test {
 namespace {
 
 struct SeesEarlierPositions {
@@ -119,4 +119,4 @@ TEST(ScorePolicy, IsATaggedRecipeThatCanBeBoundOrACallableOfExactlyTheScalar) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::policy_test

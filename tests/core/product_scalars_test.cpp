@@ -25,6 +25,10 @@ TEST(Multiply, ComputesInTheScalarOfItsFactors) {
   const Matrix<Complex> turned = multiply(turned_left, as_complex);
   EXPECT_TRUE(near(turned.imag(), expected, 4 * 8 * 4e-16));
   EXPECT_TRUE(near(turned.real(), Matrix<double>::Zero(9, 5), 0));
+
+  const Matrix<Complex> left_as_columns = turned_left.transpose();
+  EXPECT_TRUE(near(multiply_transposed_left(left_as_columns, as_complex).imag(), expected, 4 * 8 * 4e-16))
+      << "transposed, not conjugated";
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-namespace headwise {
+namespace headwise::product_test {
 namespace {
 
 using check::near;
@@ -118,6 +118,28 @@ TEST(MultiplyTransposed, ReadsViewsAndParameters) {
                    reference::product(wide.rightCols(8), b.transpose()), 4 * tolerance(8)));
 }
 
+TEST(MultiplyTransposedLeft, SumsOverTheRowsOfBothFactors) {
+  for (Index inner : {0, 1, 63, 64, 65, 300}) {
+    const Matrix<double> a = random(inner, 7, 1), b = random(inner, 5, 2);
+    Matrix<double> expected = Matrix<double>::Zero(7, 5);
+    for (Index i = 0; i < 7; ++i)
+      for (Index j = 0; j < 5; ++j)
+        for (Index k = 0; k < inner; ++k) expected(i, j) += a(k, i) * b(k, j);
+    EXPECT_TRUE(near(multiply_transposed_left(a, b), expected, 4 * tolerance(inner)))
+        << "inner size " << inner;
+  }
+}
+
+TEST(MultiplyTransposedLeft, ReadsViewsAndParameters) {
+  const Matrix<double> a = random(8, 6, 3), b = random(8, 5, 4), wide = random(8, 10, 5);
+  const Matrix<double> expected = multiply_transposed_left(a, b);
+  const Eigen::MatrixXd column_major = a;
+  EXPECT_TRUE(near(multiply_transposed_left(column_major, b), expected, 4 * tolerance(8)));
+  EXPECT_EQ(multiply_transposed_left(Parameter<double>{a}, Parameter<double>{b}), expected);
+  EXPECT_TRUE(near(multiply_transposed_left(wide.rightCols(6), b),
+                   reference::product(wide.rightCols(6).transpose(), b), 4 * tolerance(8)));
+}
+
 template <class F>
 std::string message_of(F&& f) {
   try {
@@ -133,6 +155,8 @@ TEST(Multiply, NamesTheFactorThatDoesNotFit) {
             "multiply: rows of the right factor is 4, expected 3");
   EXPECT_EQ(message_of([] { (void)multiply_transposed(random(2, 3, 1), random(5, 4, 2)); }),
             "multiply_transposed: columns of the right factor is 4, expected 3");
+  EXPECT_EQ(message_of([] { (void)multiply_transposed_left(random(3, 2, 1), random(4, 5, 2)); }),
+            "multiply_transposed_left: rows of the right factor is 4, expected 3");
 }
 
 TEST(Multiply, RefusesIntegersAndOtherThings) {
@@ -144,4 +168,4 @@ TEST(Multiply, RefusesIntegersAndOtherThings) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::product_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise {
+namespace headwise::ragged_rows_test {
 namespace {
 
 template <class F>
@@ -116,4 +116,4 @@ TEST(RaggedRows, RefuseLengthsWhoseSumDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::ragged_rows_test

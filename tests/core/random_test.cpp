@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace headwise {
+namespace headwise::random_test {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
@@ -228,4 +228,4 @@ TEST(Uniform, IsConstantOnAnEmptyRange) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::random_test

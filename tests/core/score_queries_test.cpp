@@ -7,7 +7,7 @@
 #include <complex>
 #include <vector>
 
-namespace headwise {
+namespace headwise::score_queries_test {
 namespace {
 
 constexpr auto add_distance = [](auto s, Position q, Position k) { return s + decltype(s)(k - q); };
@@ -125,4 +125,4 @@ TEST(ScoreQueries, OperandsHaveTheScalarOfTheCallOrAWiderOneReadsThem) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::score_queries_test

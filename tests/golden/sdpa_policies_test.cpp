@@ -9,7 +9,7 @@
 
 #include "golden/attention_case.hpp"
 
-namespace headwise {
+namespace headwise::sdpa_policies_test {
 namespace {
 
 /// The flags of a [B, 1, 1, Lk] mask, key row by key row.
@@ -56,4 +56,4 @@ TEST(SdpaGolden, PoliciesAgree) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::sdpa_policies_test

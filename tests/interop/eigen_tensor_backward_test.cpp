@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-namespace headwise {
+namespace headwise::eigen_tensor_backward_test {
 namespace {
 
 using check::random;
@@ -131,4 +131,4 @@ TEST(AttendBackwardTensors, NamesWhatDoesNotBelongToTheForwardCall) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::eigen_tensor_backward_test

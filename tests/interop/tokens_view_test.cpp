@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise {
+namespace headwise::tokens_view_test {
 namespace {
 
 using check::random;
@@ -208,4 +208,4 @@ TEST_F(TokensViewErrors, NameRowsThatDoNotFitWhereTheyAreWritten) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::tokens_view_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <vector>

@@ -7,8 +7,8 @@
 
 #include "io/gguf_bytes.hpp"
 #include "layer/parameters.hpp"
-#include "layer/thrown.hpp"
 #include "support/published.hpp"
+#include "support/thrown.hpp"
 
 #include <functional>
 #include <limits>
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise::io {
+namespace headwise::io::gguf_llama_test {
 namespace {
 
 using check::GgufBytes;
@@ -223,4 +223,4 @@ TEST(GgufLlama, AHeadOfItsOwnIsUsed) {
 }
 
 }  // namespace
-}  // namespace headwise::io
+}  // namespace headwise::io::gguf_llama_test

@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "io/gguf_bytes.hpp"
-#include "layer/thrown.hpp"
+#include "support/thrown.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-namespace headwise::io {
+namespace headwise::io::gguf_test {
 namespace {
 
 using check::GgufBytes;
@@ -179,4 +179,4 @@ TEST(Gguf, OpensAFileOnDisk) {
 }
 
 }  // namespace
-}  // namespace headwise::io
+}  // namespace headwise::io::gguf_test

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "io/model_copy.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
 #include "support/golden.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <variant>

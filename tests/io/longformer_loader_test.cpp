@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "io/model_copy.hpp"
-#include "layer/thrown.hpp"
 #include "support/golden.hpp"
 #include "support/published_patterns.hpp"
+#include "support/thrown.hpp"
 
 #include <filesystem>
 #include <string>

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "io/safetensors_bytes.hpp"
-#include "layer/thrown.hpp"
 #include "support/golden.hpp"
+#include "support/thrown.hpp"
 
 #include <cmath>
 #include <filesystem>

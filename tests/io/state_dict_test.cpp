@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "io/small_model.hpp"
-#include "layer/thrown.hpp"
+#include "support/thrown.hpp"
 
 #include <filesystem>
 
-namespace headwise::io {
+namespace headwise::io::state_dict_test {
 namespace {
 
 using check::Model;
@@ -171,4 +171,4 @@ TEST(StateDict, WhatIsSavedIsLoadedBitForBit) {
 }
 
 }  // namespace
-}  // namespace headwise::io
+}  // namespace headwise::io::state_dict_test

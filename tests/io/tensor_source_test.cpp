@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "io/small_model.hpp"
-#include "layer/thrown.hpp"
+#include "support/thrown.hpp"
 
 #include <filesystem>
 

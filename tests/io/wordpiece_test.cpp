@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/golden.hpp"
+#include "support/thrown.hpp"
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
-namespace headwise::io {
+namespace headwise::io::wordpiece_test {
 namespace {
 
 using check::thrown;
@@ -206,4 +206,4 @@ TEST(WordPiece, NamesTheVocabularyFileThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace headwise::io
+}  // namespace headwise::io::wordpiece_test

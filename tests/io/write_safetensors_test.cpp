@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/golden.hpp"
+#include "support/thrown.hpp"
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 
-namespace headwise::io {
+namespace headwise::io::write_safetensors_test {
 namespace {
 
 using check::thrown;
@@ -133,4 +133,4 @@ TEST(WriteSafetensors, Utf8IsJudgedAsTheStandardSays) {
 }
 
 }  // namespace
-}  // namespace headwise::io
+}  // namespace headwise::io::write_safetensors_test

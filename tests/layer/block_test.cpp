@@ -8,14 +8,14 @@
 
 #include "layer/parameters.hpp"
 #include "layer/plain_layers.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace headwise::layer {
+namespace headwise::layer::block_test {
 namespace {
 
 using check::near;
@@ -127,4 +127,4 @@ TEST(Stack, WithoutBlocksReturnsItsInput) {
 }
 
 }  // namespace
-}  // namespace headwise::layer
+}  // namespace headwise::layer::block_test

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "layer/parameters.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
 #include "support/reference.hpp"
+#include "support/thrown.hpp"
 
 #include <utility>
 

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "layer/parameters.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <utility>
 
-namespace headwise::layer {
+namespace headwise::layer::stack_cache_test {
 namespace {
 
 using check::near;
@@ -70,4 +70,4 @@ TEST(StackCache, NeedsOneCacheABlock) {
 }
 
 }  // namespace
-}  // namespace headwise::layer
+}  // namespace headwise::layer::stack_cache_test

@@ -4,8 +4,8 @@
 
 #include "layer/parameters.hpp"
 #include "layer/plain_layers.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #include <headwise/loss/info_nce.hpp>
 
 #include "autograd/laws.hpp"
-#include "layer/thrown.hpp"
+#include "support/thrown.hpp"
 
 #include <array>
 #include <cmath>

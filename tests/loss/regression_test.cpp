@@ -7,7 +7,7 @@
 #include <headwise/loss/mean_squared_error.hpp>
 
 #include "autograd/laws.hpp"
-#include "layer/thrown.hpp"
+#include "support/thrown.hpp"
 
 #include <cmath>
 #include <limits>

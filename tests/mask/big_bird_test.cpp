@@ -10,7 +10,7 @@
 #include "support/mask_laws.hpp"
 #include "support/pattern_laws.hpp"
 
-namespace headwise::mask {
+namespace headwise::mask::big_bird_test {
 namespace {
 
 /// The definition: blocks of `size`, and the random blocks of a row of blocks.
@@ -129,4 +129,4 @@ TEST(BigBird, RefusesASequenceBeyondItsTable) {
 }
 
 }  // namespace
-}  // namespace headwise::mask
+}  // namespace headwise::mask::big_bird_test

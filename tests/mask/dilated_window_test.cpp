@@ -9,7 +9,7 @@
 #include "support/mask_laws.hpp"
 #include "support/pattern_laws.hpp"
 
-namespace headwise::mask {
+namespace headwise::mask::dilated_window_test {
 namespace {
 
 struct Windows {
@@ -123,4 +123,4 @@ TEST(DilatedWindow, RefusesGapsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace headwise::mask
+}  // namespace headwise::mask::dilated_window_test

@@ -7,7 +7,7 @@
 
 #include "support/mask_laws.hpp"
 
-namespace headwise::mask {
+namespace headwise::mask::documents_test {
 namespace {
 
 /// Documents of the given lengths; ids neither start at 0 nor rise.
@@ -127,4 +127,4 @@ TEST(Documents, WantsOneIdForEachRow) {
 }
 
 }  // namespace
-}  // namespace headwise::mask
+}  // namespace headwise::mask::documents_test

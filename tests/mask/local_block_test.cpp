@@ -9,7 +9,7 @@
 #include "support/mask_laws.hpp"
 #include "support/pattern_laws.hpp"
 
-namespace headwise::mask {
+namespace headwise::mask::local_block_test {
 namespace {
 
 /// The definition, with the quotient written out.
@@ -108,4 +108,4 @@ TEST(LocalBlock, RefusesSizesThatAreNone) {
 }
 
 }  // namespace
-}  // namespace headwise::mask
+}  // namespace headwise::mask::local_block_test

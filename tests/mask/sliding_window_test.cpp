@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace headwise::mask {
+namespace headwise::mask::sliding_window_test {
 namespace {
 
 struct Windows {
@@ -69,4 +69,4 @@ TEST(SlidingWindow, RefusesANegativeWidth) {
 }
 
 }  // namespace
-}  // namespace headwise::mask
+}  // namespace headwise::mask::sliding_window_test

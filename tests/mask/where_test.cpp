@@ -21,7 +21,7 @@ struct Near {
 
 }  // namespace elsewhere
 
-namespace headwise::mask {
+namespace headwise::mask::where_test {
 namespace {
 
 constexpr auto own_block = [](Index query, Index key) { return query / 8 == key / 8; };
@@ -147,4 +147,4 @@ TEST(Where, B110_BlocksOfThePatternAreNotTiles) {
 }
 
 }  // namespace
-}  // namespace headwise::mask
+}  // namespace headwise::mask::where_test

@@ -7,13 +7,13 @@
 
 #include "layer/parameters.hpp"
 #include "layer/plain_layers.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <utility>
 #include <vector>
 
-namespace headwise::model {
+namespace headwise::model::decoder_test {
 namespace {
 
 namespace hw = headwise;
@@ -127,4 +127,4 @@ TEST(Decoder, AgreesInFloat) {
 }
 
 }  // namespace
-}  // namespace headwise::model
+}  // namespace headwise::model::decoder_test

@@ -6,14 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "layer/parameters.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <cmath>
 #include <utility>
 #include <vector>
 
-namespace headwise::model {
+namespace headwise::model::encoder_decoder_test {
 namespace {
 
 namespace hw = headwise;
@@ -105,4 +105,4 @@ TEST(EncoderDecoder, ScalesTheStatesBeforeItsHead) {
 }
 
 }  // namespace
-}  // namespace headwise::model
+}  // namespace headwise::model::encoder_decoder_test

@@ -8,15 +8,15 @@
 
 #include "layer/parameters.hpp"
 #include "layer/plain_layers.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace headwise::model {
+namespace headwise::model::encoder_test {
 namespace {
 
 namespace hw = headwise;
@@ -126,4 +126,4 @@ TEST(SentenceEncoder, RefusesABatchOfNothing) {
 }
 
 }  // namespace
-}  // namespace headwise::model
+}  // namespace headwise::model::encoder_test

@@ -6,11 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "layer/parameters.hpp"
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -171,6 +172,24 @@ TEST(Adam, TrainsALayer) {
   }
   // [docs end]
   EXPECT_TRUE(near(linear.weight(), wanted, 1e-3));
+}
+
+template <class Scalar>
+void check_root() {
+  const double eps = double(std::numeric_limits<Scalar>::epsilon());
+  for (double exponent = -36; exponent < 38; exponent += 0.37) {
+    const Scalar x = Scalar(std::pow(10.0, exponent));
+    const double expected = std::sqrt(double(x));
+    EXPECT_NEAR(double(detail::root(x)), expected, 2 * eps * expected) << double(x);
+  }
+  EXPECT_EQ(detail::root(Scalar(0)), Scalar(0));
+  EXPECT_EQ(detail::root(std::numeric_limits<Scalar>::infinity()), std::numeric_limits<Scalar>::infinity());
+  EXPECT_TRUE(std::isnan(detail::root(std::numeric_limits<Scalar>::quiet_NaN())));
+}
+
+TEST(Adam, TakesRootsToTheLastDigits) {
+  check_root<float>();
+  check_root<double>();
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <cmath>
 #include <string>
 
-namespace headwise::optimizer {
+namespace headwise::optimizer::sgd_test {
 namespace {
 
 namespace hw = headwise;
@@ -95,4 +95,4 @@ TEST(Schedule, OthersRiseToTheirPeakAndFallToTheirFloor) {
 }
 
 }  // namespace
-}  // namespace headwise::optimizer
+}  // namespace headwise::optimizer::sgd_test

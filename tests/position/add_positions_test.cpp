@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <utility>

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <vector>

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace headwise::position {
+namespace headwise::position::sinusoidal_test {
 namespace {
 
 using check::near;
@@ -208,4 +208,4 @@ TEST(Sinusoidal, NamesTheInputThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise::position
+}  // namespace headwise::position::sinusoidal_test

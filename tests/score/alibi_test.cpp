@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headwise::score {
+namespace headwise::score::alibi_test {
 namespace {
 
 struct Fixed {
@@ -129,4 +129,4 @@ TEST(Alibi, RefusesNoHeadsAndSlopesInARow) {
 }
 
 }  // namespace
-}  // namespace headwise::score
+}  // namespace headwise::score::alibi_test

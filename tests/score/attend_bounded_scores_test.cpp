@@ -12,7 +12,7 @@
 #include <functional>
 
 /// No score policy and a soft cap, through the verb: two heads, causal, 65 tokens.
-namespace headwise {
+namespace headwise::attend_bounded_scores_test {
 namespace {
 
 namespace hw = headwise;
@@ -53,4 +53,4 @@ TEST(AttendWithBoundedScores, SoftCap) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_bounded_scores_test

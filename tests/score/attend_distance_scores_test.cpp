@@ -12,7 +12,7 @@
 #include <functional>
 
 /// Scores that fall with distance, through the verb: two heads, causal, 65 tokens.
-namespace headwise {
+namespace headwise::attend_distance_scores_test {
 namespace {
 
 namespace hw = headwise;
@@ -65,4 +65,4 @@ TEST(AttendWithDistanceScores, Function) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_distance_scores_test

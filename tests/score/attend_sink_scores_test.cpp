@@ -13,7 +13,7 @@
 #include <cmath>
 
 /// A sink, alone and at the end of a chain, through the verb: two heads, 63 tokens.
-namespace headwise {
+namespace headwise::attend_sink_scores_test {
 namespace {
 
 namespace hw = headwise;
@@ -59,4 +59,4 @@ TEST(AttendWithSinkScores, Chain) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_sink_scores_test

@@ -12,7 +12,7 @@
 #include <cmath>
 
 /// Scores that read a table, through the verb: two heads, 63 tokens.
-namespace headwise {
+namespace headwise::attend_table_scores_test {
 namespace {
 
 namespace hw = headwise;
@@ -74,4 +74,4 @@ TEST(AttendWithTableScores, B32_OneRowAHeadAndOneKvHead) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_table_scores_test

@@ -16,7 +16,7 @@
 #include <complex>
 #include <vector>
 
-namespace headwise::score {
+namespace headwise::score::chain_test {
 namespace {
 
 /// Every kind of learned number in one chain, so that sums and gradients must be handed to the right part.
@@ -139,4 +139,4 @@ TEST(Chain, ThrowsWhatItsPartsThrow) {
 }
 
 }  // namespace
-}  // namespace headwise::score
+}  // namespace headwise::score::chain_test

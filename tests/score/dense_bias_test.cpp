@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise::score {
+namespace headwise::score::dense_bias_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -187,4 +187,4 @@ TEST(DenseBias, NamesTheAxisThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise::score
+}  // namespace headwise::score::dense_bias_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise::score {
+namespace headwise::score::function_test {
 namespace {
 
 /// s^2 + distance, by head.
@@ -139,4 +139,4 @@ TEST(LearnedFunction, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise::score
+}  // namespace headwise::score::function_test

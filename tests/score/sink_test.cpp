@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise::score {
+namespace headwise::score::sink_test {
 namespace {
 
 struct Logits {
@@ -65,4 +65,4 @@ TEST(Sink, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise::score
+}  // namespace headwise::score::sink_test

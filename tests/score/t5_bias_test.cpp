@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace headwise::score {
+namespace headwise::score::t5_bias_test {
 namespace {
 
 /// Small tables whose last bucket is reached within nine distances.
@@ -145,4 +145,4 @@ TEST(T5Bias, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise::score
+}  // namespace headwise::score::t5_bias_test

@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "layer/thrown.hpp"
 #include "support/check.hpp"
+#include "support/instruction_sets.hpp"
 #include "support/reference.hpp"
+#include "support/thrown.hpp"
 
 #include <string>
 #include <vector>
@@ -21,13 +22,6 @@ using check::thrown;
 /// x W^T by plain loops in double over the dequantised numbers.
 Matrix<double> expected_product(const Matrix<float>& x, const Weight& weight) {
   return reference::product(x.cast<double>(), weight.matrix().cast<double>().transpose());
-}
-
-std::vector<InstructionSet> available() {
-  std::vector<InstructionSet> sets{InstructionSet::baseline};
-  for (const InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512})
-    if (is_available(set)) sets.push_back(set);
-  return sets;
 }
 
 /// Sums of `cols` products of numbers around 1 in float.
@@ -54,7 +48,7 @@ TEST(StoredProduct, IsThatOnEveryInstructionSet) {
   for (const FormatFacts& format : formats) {
     const Weight weight = Weight::rounded(normal(16, 64, 1.0f, rng), format.format);
     const Matrix<double> expected = expected_product(x, weight);
-    for (const InstructionSet set : available()) {
+    for (const InstructionSet set : check::instruction_sets()) {
       SCOPED_TRACE(std::string(format.name) + " " + name(set));
       const PanelKernels kernels = panel_kernels(format.format, set);
       Matrix<float> four(4, 16), one(1, 16), unpacked(64, 16);
@@ -74,7 +68,7 @@ TEST(StoredProduct, ReadsEveryHalf) {
   Matrix<float> halves(16, 4096);
   for (Index i = 0; i < halves.size(); ++i) halves.data()[i] = float_from_half(std::uint16_t(i));
   const Weight weight = Weight::rounded(halves, Format::f16);
-  for (const InstructionSet set : available()) {
+  for (const InstructionSet set : check::instruction_sets()) {
     Matrix<float> unpacked(4096, 16);
     panel_kernels(Format::f16, set).unpack(weight.panel(0), 4096, unpacked.data(), 16);
     for (Index row = 0; row < 16; ++row) {

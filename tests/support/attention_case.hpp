@@ -6,6 +6,7 @@
 
 #include "support/any_mask.hpp"
 #include "support/check.hpp"
+#include "support/instruction_sets.hpp"
 
 #include <initializer_list>
 #include <limits>
@@ -25,13 +26,6 @@ inline Matrix<double> column(std::initializer_list<double> numbers) {
 }
 
 inline Matrix<double> zeros(Index rows, Index cols = 1) { return Matrix<double>::Zero(rows, cols); }
-
-inline std::vector<InstructionSet> instruction_sets() {
-  std::vector<InstructionSet> sets;
-  for (const InstructionSet set : {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512})
-    if (is_available(set)) sets.push_back(set);
-  return sets;
-}
 
 /// attend gives `expected` on every instruction set; so do the weights that are formed pair by pair, where
 /// heads do not share values.

@@ -48,6 +48,17 @@ auto score_of_values(Tape<Scalar>& tape, const Score& score, std::vector<Var<Sca
   });
 }
 
+/// Hands out the gradients of a call. operands: query, key, value, then those of the score.
+template <class Scalar>
+void add_gradients(Sweep<Scalar>& sweep, const std::vector<Var<Scalar>>& operands,
+                   AttendGradients<Scalar> gradients) {
+  sweep.add(operands[0], std::move(gradients.query));
+  sweep.add(operands[1], std::move(gradients.key));
+  sweep.add(operands[2], std::move(gradients.value));
+  for (std::size_t n = 0; n < gradients.learned.size(); ++n)
+    sweep.add(operands[3 + n], std::move(gradients.learned[n]));
+}
+
 /// One call of attention: all that backward needs besides the numbers of its variables.
 template <class Scalar, class Mask, class Score>
 struct AttendCall {
@@ -73,16 +84,13 @@ struct AttendCall {
     const AttendOptions call = options.get();
     const Matrix<Scalar>& result = operands[0].tape().value(output);
     const Index heads = call.heads, kv_heads = attention::detail::kv_heads_of(call);
-    AttendGradients<Scalar> gradients = attention::attend_backward_operands<Scalar>(
-        kernel::operand(operands[0].value(), heads), kernel::operand(operands[1].value(), kv_heads),
-        kernel::operand(operands[2].value(), kv_heads), kernel::operand(result, heads), lse,
-        kernel::operand(d_output, heads), std::exchange(d_lse, {}), call, mask, score,
-        plans ? &*plans : nullptr);
-    sweep.add(operands[0], std::move(gradients.query));
-    sweep.add(operands[1], std::move(gradients.key));
-    sweep.add(operands[2], std::move(gradients.value));
-    for (std::size_t n = 0; n < gradients.learned.size(); ++n)
-      sweep.add(operands[3 + n], std::move(gradients.learned[n]));
+    add_gradients(
+        sweep, operands,
+        attention::attend_backward_operands<Scalar>(
+            kernel::operand(operands[0].value(), heads), kernel::operand(operands[1].value(), kv_heads),
+            kernel::operand(operands[2].value(), kv_heads), kernel::operand(result, heads), lse,
+            kernel::operand(d_output, heads), std::exchange(d_lse, {}), call, mask, score,
+            plans ? &*plans : nullptr));
   }
 };
 

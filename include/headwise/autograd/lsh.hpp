@@ -14,12 +14,6 @@ LshBuckets lsh_buckets(const Var<Scalar>& x, const LshRotations<Scalar>& rotatio
   return headwise::lsh_buckets(x.value(), rotations);
 }
 
-/// What attend_lsh returns on a tape: output [n, heads * value_dim].
-template <class Scalar>
-struct LshAttendedVar {
-  Var<Scalar> output;
-};
-
 /// LSH attention, recorded as one node: see headwise::attend_lsh. It keeps the buckets and one number a row
 /// and head; `mask` and an executor must be usable as long as the tape. Cost: backward 2.5 times forward.
 template <class Q, class V, MaskPolicy Mask = mask::None>
@@ -32,7 +26,7 @@ auto attend_lsh(const Q& query, const V& value, const LshBuckets& buckets, const
   Attended<Scalar> attended =
       headwise::attend_lsh(operands[0].value(), operands[1].value(), buckets, lsh, options, mask);
   const std::size_t node = tape.size();
-  return LshAttendedVar<Scalar>{
+  return AttendedOutput<Scalar>{
       tape.record(std::move(attended.output), operands,
                   [operands, buckets, lsh, options, mask, node, lse = std::move(attended.lse)](
                       Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {

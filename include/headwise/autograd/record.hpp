@@ -19,6 +19,13 @@ inline constexpr bool is_var<Var<Scalar>> = true;
 template <class... Operands>
 concept Recorded = (is_var<Operands> || ...);
 
+/// What an attention returns on a tape when nothing reads its log-sum-exp: output [q_rows, heads *
+/// value_dim].
+template <class Scalar>
+struct AttendedOutput {
+  Var<Scalar> output;
+};
+
 namespace detail {
 
 template <class First, class... Rest>

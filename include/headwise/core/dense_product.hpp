@@ -27,12 +27,15 @@ struct Rows {
   const Scalar* row(Index i) const noexcept { return data + i * stride; }
 };
 
-/// out [rows, columns] = a [rows, steps] times b [steps, columns], or times the transpose of b [columns,
-/// steps].
+/// Which factor lies in memory as the transpose of what is multiplied.
+enum class Transposed { none, left, right };
+
+/// out [rows, columns] = a [rows, steps] times b [steps, columns]. A transposed factor is stored as a [steps,
+/// rows], or b [columns, steps].
 template <class Scalar>
 struct Product {
   Rows<Scalar> a, b;
-  bool transposed = false;
+  Transposed transposed = Transposed::none;
   Index rows = 0, columns = 0, steps = 0;
   Scalar* out = nullptr;
   Index out_stride = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <headwise/core/error.hpp>
+#include <headwise/core/lanes.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/product.hpp>
 
@@ -12,37 +13,22 @@ namespace headwise {
 
 namespace detail {
 
-/// The sum of f(x[i]) in 16 lanes, added up in fixed order: vectorised without reordering by the compiler.
+/// The sum of f(x[i]), in lanes that are added up in fixed order.
 template <class Scalar, class F>
 Scalar sum_of(const Scalar* x, Index count, F f) {
-  constexpr Index lanes = 16;
-  Scalar lane_sum[lanes] = {};
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes)
-    for (Index lane = 0; lane < lanes; ++lane) lane_sum[lane] += f(x[i + lane]);
-  for (Index lane = 0; i < count; ++i, ++lane) lane_sum[lane] += f(x[i]);
-  for (Index half = lanes / 2; half > 0; half /= 2)
-    for (Index lane = 0; lane < half; ++lane) lane_sum[lane] += lane_sum[lane + half];
-  return lane_sum[0];
+  return sum_lanes(count, f, x);
 }
 
-/// out[i] = (x[i] - mean) * factor * gain[i] + bias[i], in place; bias may be null.
+/// x[i] = (x[i] - mean) * factor * gain[i] + bias[i]; bias may be null.
 template <class Scalar>
 void scale_and_shift(Scalar* x, Index count, Scalar mean, Scalar factor, const Scalar* gain,
                      const Scalar* bias) {
-  constexpr Index lanes = 16;
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    Scalar block[lanes];
-    for (Index lane = 0; lane < lanes; ++lane) block[lane] = (x[i + lane] - mean) * factor * gain[i + lane];
-    if (bias != nullptr) {
-      for (Index lane = 0; lane < lanes; ++lane) block[lane] += bias[i + lane];
-    }
-    for (Index lane = 0; lane < lanes; ++lane) x[i + lane] = block[lane];
-  }
-  for (; i < count; ++i) {
-    const Scalar scaled = (x[i] - mean) * factor * gain[i];
-    x[i] = bias != nullptr ? scaled + bias[i] : scaled;
+  if (bias == nullptr) {
+    update_lanes(
+        count, [=](Scalar& v, Scalar g) { v = (v - mean) * factor * g; }, x, gain);
+  } else {
+    update_lanes(
+        count, [=](Scalar& v, Scalar g, Scalar b) { v = (v - mean) * factor * g + b; }, x, gain, bias);
   }
 }
 

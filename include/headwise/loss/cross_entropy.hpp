@@ -1,8 +1,8 @@
 #pragma once
 
 #include <headwise/core/error.hpp>
+#include <headwise/core/lanes.hpp>
 #include <headwise/core/math.hpp>
-#include <headwise/layer/normalise.hpp>
 #include <headwise/loss/evaluated.hpp>
 
 #include <algorithm>
@@ -46,25 +46,44 @@ Scalar log_of(Scalar x) {
   return log(x);
 }
 
+/// The largest real part; NaN counts as small, and comes back through the sum of the exponentials.
+template <class Scalar>
+math::real_of<Scalar> largest_of(const Scalar* x, Index count) {
+  using Real = math::real_of<Scalar>;
+  return reduce_lanes(
+      count, -math::infinity<Scalar>, [](Scalar v) { return math::real(v); },
+      [](Real a, Real b) { return b > a ? b : a; }, x);
+}
+
 /// One row: its share of the loss, and of the gradient if `d` is not null.
+///
+///     e_k = exp(logits_k - largest),   lse = largest + log(sum e),   p_k = e_k / sum e
 template <class Scalar>
 Scalar cross_entropy_row(const Scalar* logits, Index classes, Index target, const Labels& labels,
                          double z_loss, Scalar weight, Scalar* d) {
-  math::real_of<Scalar> largest = math::real(logits[0]);
-  for (Index k = 1; k < classes; ++k) largest = std::max(largest, math::real(logits[k]));
-  const Scalar shift = Scalar(largest);
-  const Scalar sum =
-      headwise::detail::sum_of(logits, classes, [shift](Scalar s) { return math::exp(s - shift); });
+  const Scalar shift = Scalar(largest_of(logits, classes));
+  const auto exponential = [shift](Scalar s) { return math::exp(s - shift); };
+  Scalar sum;
+  if (d == nullptr) {
+    sum = sum_lanes(classes, exponential, logits);
+  } else {
+    // Evaluated once: the gradient is made of the same exponentials.
+    update_lanes(
+        classes, [exponential](Scalar& e, Scalar s) { e = exponential(s); }, d, logits);
+    sum = sum_lanes(
+        classes, [](Scalar e) { return e; }, d);
+  }
   const Scalar lse = shift + log_of(sum);
   Scalar expected = Scalar(labels.target) * logits[target];
   if (labels.other != 0) {
-    const Scalar all = headwise::detail::sum_of(logits, classes, [](Scalar s) { return s; });
+    const Scalar all = sum_lanes(
+        classes, [](Scalar s) { return s; }, logits);
     expected += Scalar(labels.other) * (all - logits[target]);
   }
   if (d != nullptr) {
-    const Scalar factor = weight * (Scalar(1) + Scalar(2 * z_loss) * lse);
-    for (Index k = 0; k < classes; ++k)
-      d[k] = factor * math::exp(logits[k] - lse) - weight * Scalar(labels.other);
+    const Scalar factor = weight * (Scalar(1) + Scalar(2 * z_loss) * lse) / sum;
+    const Scalar others = weight * Scalar(labels.other);
+    transform_lanes(d, classes, [factor, others](Scalar e) { return factor * e - others; });
     d[target] -= weight * Scalar(labels.target - labels.other);
   }
   return lse - expected + Scalar(z_loss) * lse * lse;
@@ -76,12 +95,15 @@ Scalar cross_entropy(const ConstMatrixRef<Scalar>& logits, std::span<const Token
   const Index counted = Index(targets.size()) - std::count(targets.begin(), targets.end(), options.ignored);
   const double weight = share(options.reduction, counted);
   const Labels labels(options, logits.cols());
-  if (gradient != nullptr) *gradient = Matrix<Scalar>::Zero(logits.rows(), logits.cols());
+  if (gradient != nullptr) gradient->resize(logits.rows(), logits.cols());
   Total<Scalar> total(0);
   for (Index row = 0; row < logits.rows(); ++row) {
     const TokenId target = targets[std::size_t(row)];
-    if (target == options.ignored) continue;
     Scalar* d = gradient == nullptr ? nullptr : gradient->data() + row * logits.cols();
+    if (target == options.ignored) {
+      if (d != nullptr) std::fill_n(d, logits.cols(), Scalar(0));
+      continue;
+    }
     total += Total<Scalar>(cross_entropy_row(logits.data() + row * logits.outerStride(), logits.cols(),
                                              target, labels, options.z_loss, Scalar(weight), d));
   }

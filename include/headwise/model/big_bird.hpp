@@ -24,6 +24,7 @@ struct BigBirdOptions {
 /// The tables of random blocks come with each call, one a layer: `draw` draws them from a seed, and those
 /// that a checkpoint was trained with can be handed in. Blocks that are reached in two ways count twice, as
 /// in the published sparse code. Without tables every layer is full attention, which is what short texts get.
+/// Ids of a tape record, and every parameter gets its gradient.
 /// Paper: Zaheer et al., "Big Bird: Transformers for Longer Sequences", 2020, sections 2 and 4.
 template <class Scalar_ = float>
 class BigBird {
@@ -32,11 +33,12 @@ class BigBird {
   using Block = layer::Block<Scalar>;
 
   PatternEncoder<Block> encoder;
-  TiedTokenHead<Scalar> head;
+  MaskedTokenHead<Scalar> head;
 
   /// Throws ShapeError when sizes do not fit each other.
   BigBird(const BigBirdOptions& options, const layer::Initial& initial)
-      : encoder(options.encoder, initial, [&] { return Block(block_options(options.encoder), initial); }),
+      : encoder(options.encoder, initial,
+                [&] { return Block(detail::block_options(options.encoder), initial); }),
         head(options.encoder, initial),
         options_(options) {}
 
@@ -58,16 +60,15 @@ class BigBird {
   /// ids [n], kinds [n] or none, one table a layer or none -> [n, d_model]. options.query_rows says where
   /// texts begin, and positions start at 0 in each; `mask` hides padding. observe(i, x) as in PatternEncoder.
   /// Throws ShapeError when there are tables, but not one a layer, and as `attend` does.
-  template <class Mask = mask::None, class Observe = layer::Unobserved>
-  Matrix<Scalar> states(std::span<const TokenId> ids, std::span<const TokenId> kinds,
-                        const std::vector<mask::RandomBlocks>& tables, const AttendOptions& options = {},
-                        const Mask& mask = {}, Observe&& observe = {}) const {
+  template <class Ids, class Mask = mask::None, class Observe = layer::Unobserved>
+  auto states(const Ids& ids, std::span<const TokenId> kinds, const std::vector<mask::RandomBlocks>& tables,
+              const AttendOptions& options = {}, const Mask& mask = {}, Observe&& observe = {}) const {
     if (!tables.empty())
       expect_equal("BigBird: tables", Index(tables.size()), options_.encoder.layers, "one a layer, or none");
     const Index tokens = Index(ids.size());
     return encoder.states(
         ids, layer::token_positions(options, tokens, tokens).query, kinds,
-        [&](const Block& block, Index layer, const Matrix<Scalar>& x) -> Matrix<Scalar> {
+        [&](const Block& block, Index layer, const auto& x) {
           AttendOptions call = options;
           call.dropout.layer = options.dropout.layer + layer;
           if (tables.empty()) return block(x, call, mask);
@@ -78,10 +79,10 @@ class BigBird {
   }
 
   /// ids [n], kinds [n] or none, one table a layer or none -> logits [n, vocab_size]
-  template <class Mask = mask::None>
-  Matrix<Scalar> operator()(std::span<const TokenId> ids, std::span<const TokenId> kinds,
-                            const std::vector<mask::RandomBlocks>& tables, const AttendOptions& options = {},
-                            const Mask& mask = {}) const {
+  template <class Ids, class Mask = mask::None>
+  auto operator()(const Ids& ids, std::span<const TokenId> kinds,
+                  const std::vector<mask::RandomBlocks>& tables, const AttendOptions& options = {},
+                  const Mask& mask = {}) const {
     return head(states(ids, kinds, tables, options, mask), encoder);
   }
 
@@ -92,20 +93,6 @@ class BigBird {
   const BigBirdOptions& options() const noexcept { return options_; }
 
  private:
-  static layer::BlockOptions block_options(const EncoderOptions& o) {
-    return {.attention = {.d_model = o.d_model,
-                          .heads = o.heads,
-                          .query_bias = true,
-                          .key_bias = true,
-                          .value_bias = true,
-                          .output_bias = true},
-            .feed_forward = {.d_model = o.d_model,
-                             .d_ff = o.d_ff != 0 ? o.d_ff : 4 * o.d_model,
-                             .activation = o.activation},
-            .norm = {.width = o.d_model, .eps = o.norm_eps},
-            .wiring = layer::Wiring::post_norm};
-  }
-
   static void visit_all(auto& self, auto&& visit) {
     layer::visit_part("encoder", self.encoder, visit);
     layer::visit_part("head", self.head, visit);

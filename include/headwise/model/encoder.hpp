@@ -25,6 +25,40 @@ struct EncoderOptions {
   layer::Activation activation = layer::Activation::gelu;
 };
 
+namespace detail {
+
+inline layer::NormOptions norm_options(const EncoderOptions& o) {
+  return {.width = o.d_model, .eps = o.norm_eps};
+}
+
+inline layer::TokenEmbeddingOptions embedding_options(const EncoderOptions& o) {
+  layer::TokenEmbeddingOptions result{.vocab_size = o.vocab_size,
+                                      .d_model = o.d_model,
+                                      .positions = o.positions,
+                                      .max_positions = o.max_positions,
+                                      .kinds = o.kinds};
+  if (o.embedding_norm) result.norm = norm_options(o);
+  return result;
+}
+
+inline layer::FeedForwardOptions feed_forward_options(const EncoderOptions& o) {
+  return {.d_model = o.d_model, .d_ff = o.d_ff != 0 ? o.d_ff : 4 * o.d_model, .activation = o.activation};
+}
+
+inline layer::BlockOptions block_options(const EncoderOptions& o) {
+  return {.attention = {.d_model = o.d_model,
+                        .heads = o.heads,
+                        .query_bias = true,
+                        .key_bias = true,
+                        .value_bias = true,
+                        .output_bias = true},
+          .feed_forward = feed_forward_options(o),
+          .norm = norm_options(o),
+          .wiring = o.wiring};
+}
+
+}  // namespace detail
+
 /// A bidirectional encoder of token ids: BERT, post-norm; or its pre-norm form.
 ///
 ///     states = B_n(... B_1(norm(E[ids] + T[positions] + K[kinds])))
@@ -41,8 +75,11 @@ class Encoder {
   /// Throws ShapeError when sizes do not fit each other.
   Encoder(const EncoderOptions& options, const layer::Initial& initial)
       : options_(options),
-        embedding_(embedding_options(options), initial),
-        stack_(stack_options(options), initial) {}
+        embedding_(detail::embedding_options(options), initial),
+        stack_({.layers = options.layers,
+                .block = detail::block_options(options),
+                .final_norm = options.wiring != layer::Wiring::post_norm},
+               initial) {}
 
   /// ids [n] -> [n, d_model], all tokens of kind 0.
   /// Throws ShapeError when an id or position is not in its table, and as `attend` does.
@@ -72,36 +109,6 @@ class Encoder {
   const EncoderOptions& options() const noexcept { return options_; }
 
  private:
-  static layer::NormOptions norm_options(const EncoderOptions& o) {
-    return {.width = o.d_model, .eps = o.norm_eps};
-  }
-
-  static layer::TokenEmbeddingOptions embedding_options(const EncoderOptions& o) {
-    layer::TokenEmbeddingOptions result{.vocab_size = o.vocab_size,
-                                        .d_model = o.d_model,
-                                        .positions = o.positions,
-                                        .max_positions = o.max_positions,
-                                        .kinds = o.kinds};
-    if (o.embedding_norm) result.norm = norm_options(o);
-    return result;
-  }
-
-  static layer::StackOptions stack_options(const EncoderOptions& o) {
-    return {.layers = o.layers,
-            .block = {.attention = {.d_model = o.d_model,
-                                    .heads = o.heads,
-                                    .query_bias = true,
-                                    .key_bias = true,
-                                    .value_bias = true,
-                                    .output_bias = true},
-                      .feed_forward = {.d_model = o.d_model,
-                                       .d_ff = o.d_ff != 0 ? o.d_ff : 4 * o.d_model,
-                                       .activation = o.activation},
-                      .norm = norm_options(o),
-                      .wiring = o.wiring},
-            .final_norm = o.wiring != layer::Wiring::post_norm};
-  }
-
   static void visit_all(auto& self, auto&& visit) {
     layer::visit_part("embedding", self.embedding_, visit);
     layer::visit_part("layers", self.stack_, visit);
@@ -112,7 +119,8 @@ class Encoder {
   layer::Stack<Scalar> stack_;
 };
 
-/// BERT's head for masked tokens, tied to the encoder's token embedding.
+/// The head for masked tokens of BERT and its kin, tied to the token embedding of any encoder that has
+/// scores().
 ///
 ///     logits = norm(act(states W^T + b)) E^T + c
 ///
@@ -129,7 +137,7 @@ class MaskedTokenHead {
         bias_(layer::Initial::constant<Scalar>(1, options.vocab_size, 0)) {}
 
   /// states [n, d_model], the encoder they come from -> logits [n, vocab_size]
-  auto operator()(const Sequence auto& states, const Encoder<Scalar>& encoder) const {
+  auto operator()(const Sequence auto& states, const auto& encoder) const {
     return add(encoder.scores(norm_(layer::activated(activation_, transform_(states)))), bias_);
   }
 

@@ -27,11 +27,9 @@ class LongformerBlock {
 
   LongformerBlock(const EncoderOptions& o, const layer::Initial& initial)
       : attention_({.d_model = o.d_model, .heads = o.heads}, initial),
-        feed_forward_(
-            {.d_model = o.d_model, .d_ff = o.d_ff != 0 ? o.d_ff : 4 * o.d_model, .activation = o.activation},
-            initial),
-        attention_norm_({.width = o.d_model, .eps = o.norm_eps}),
-        feed_forward_norm_({.width = o.d_model, .eps = o.norm_eps}) {}
+        feed_forward_(detail::feed_forward_options(o), initial),
+        attention_norm_(detail::norm_options(o)),
+        feed_forward_norm_(detail::norm_options(o)) {}
 
   /// x [n, d_model] -> [n, d_model]
   auto operator()(const Sequence auto& x, const LongformerPattern& pattern, const AttendOptions& options,
@@ -61,14 +59,15 @@ class LongformerBlock {
 /// layer to layer.
 ///
 /// Texts of any length, in ragged batches or padded (then with a mask); which tokens are global is said with
-/// each call. Paper: Beltagy et al., "Longformer: The Long-Document Transformer", 2020, sections 3 and 5.
+/// each call. Ids of a tape record, and every parameter gets its gradient. Paper: Beltagy et al.,
+/// "Longformer: The Long-Document Transformer", 2020, sections 3 and 5.
 template <class Scalar_ = float>
 class Longformer {
  public:
   using Scalar = Scalar_;
 
   PatternEncoder<LongformerBlock<Scalar>> encoder;
-  TiedTokenHead<Scalar> head;
+  MaskedTokenHead<Scalar> head;
 
   /// Throws ShapeError when there is not one reach a layer, or sizes do not fit each other.
   Longformer(const LongformerOptions& options, const layer::Initial& initial)
@@ -79,16 +78,15 @@ class Longformer {
 
   /// ids [n], global [n] -> [n, d_model]. options.query_rows says where texts begin; `mask` hides padding.
   /// observe(i, x) as in PatternEncoder. Throws ShapeError as attend_longformer does.
-  template <class Mask = mask::None, class Score = score::None, class Observe = layer::Unobserved>
-  Matrix<Scalar> states(std::span<const TokenId> ids, const std::vector<bool>& global,
-                        const AttendOptions& options = {}, const Mask& mask = {}, const Score& score = {},
-                        Observe&& observe = {}) const {
+  template <class Ids, class Mask = mask::None, class Score = score::None, class Observe = layer::Unobserved>
+  auto states(const Ids& ids, const std::vector<bool>& global, const AttendOptions& options = {},
+              const Mask& mask = {}, const Score& score = {}, Observe&& observe = {}) const {
     LongformerPattern pattern;
     pattern.global = global;
-    const std::vector<Position> positions = positions_of(ids, options.query_rows);
+    const std::vector<Position> positions = positions_of(numbers_of(ids), options.query_rows);
     return encoder.states(
         ids, positions, {},
-        [&](const LongformerBlock<Scalar>& block, Index layer, const Matrix<Scalar>& x) -> Matrix<Scalar> {
+        [&](const LongformerBlock<Scalar>& block, Index layer, const auto& x) {
           pattern.reach = options_.reach[std::size_t(layer)];
           AttendOptions call = options;
           call.dropout.layer = options.dropout.layer + layer;
@@ -98,9 +96,9 @@ class Longformer {
   }
 
   /// ids [n], global [n] -> logits [n, vocab_size]
-  template <class Mask = mask::None>
-  Matrix<Scalar> operator()(std::span<const TokenId> ids, const std::vector<bool>& global,
-                            const AttendOptions& options = {}, const Mask& mask = {}) const {
+  template <class Ids, class Mask = mask::None>
+  auto operator()(const Ids& ids, const std::vector<bool>& global, const AttendOptions& options = {},
+                  const Mask& mask = {}) const {
     return head(states(ids, global, options, mask), encoder);
   }
 
@@ -114,6 +112,15 @@ class Longformer {
   static const LongformerOptions& checked(const LongformerOptions& o) {
     expect_equal("Longformer: reach", Index(o.reach.size()), o.encoder.layers, "one number a layer");
     return o;
+  }
+
+  /// Positions depend on the ids themselves, be they on a tape or not.
+  static std::span<const TokenId> numbers_of(const auto& ids) {
+    if constexpr (requires { ids.value(); }) {
+      return ids.value();
+    } else {
+      return ids;
+    }
   }
 
   /// Real tokens of each text are counted from first_position on.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <headwise/layer/linear.hpp>
 #include <headwise/layer/token_embedding.hpp>
 #include <headwise/model/encoder.hpp>
 
@@ -22,8 +21,11 @@ class PatternEncoder {
 
   /// make_block() makes the blocks one by one. Throws ShapeError when sizes do not fit each other.
   PatternEncoder(const EncoderOptions& options, const layer::Initial& initial, auto&& make_block)
-      : options_(options), embedding_(embedding_options(options), initial) {
+      : options_(options), embedding_(detail::embedding_options(options), initial) {
     expect_not_negative("PatternEncoder: layers", options.layers);
+    if (options.wiring != layer::Wiring::post_norm)
+      throw ShapeError(
+          "PatternEncoder: wiring is another one, expected post_norm; no norm follows the last block");
     blocks_.reserve(std::size_t(options.layers));
     for (Index i = 0; i < options.layers; ++i) blocks_.push_back(make_block());
   }
@@ -52,16 +54,6 @@ class PatternEncoder {
   const EncoderOptions& options() const noexcept { return options_; }
 
  private:
-  static layer::TokenEmbeddingOptions embedding_options(const EncoderOptions& o) {
-    layer::TokenEmbeddingOptions result{.vocab_size = o.vocab_size,
-                                        .d_model = o.d_model,
-                                        .positions = o.positions,
-                                        .max_positions = o.max_positions,
-                                        .kinds = o.kinds};
-    if (o.embedding_norm) result.norm = layer::NormOptions{.width = o.d_model, .eps = o.norm_eps};
-    return result;
-  }
-
   static void visit_all(auto& self, auto&& visit) {
     layer::visit_part("embedding", self.embedding_, visit);
     for (std::size_t i = 0; i < self.blocks_.size(); ++i)
@@ -71,45 +63,6 @@ class PatternEncoder {
   EncoderOptions options_;
   layer::TokenEmbedding<Scalar> embedding_;
   std::vector<Block> blocks_;
-};
-
-/// The head for masked tokens of BERT and its kin, tied to the token embedding of any encoder that has
-/// scores().
-///
-///     logits = norm(act(states W^T + b)) E^T + c
-///
-/// Paper: Devlin et al., "BERT", 2018, section 3.1; transform and bias as in the published code.
-template <class Scalar_ = float>
-class TiedTokenHead {
- public:
-  using Scalar = Scalar_;
-
-  TiedTokenHead(const EncoderOptions& options, const layer::Initial& initial)
-      : activation_(options.activation),
-        transform_({.in = options.d_model, .out = options.d_model}, initial),
-        norm_({.width = options.d_model, .eps = options.norm_eps}),
-        bias_(layer::Initial::constant<Scalar>(1, options.vocab_size, 0)) {}
-
-  /// states [n, d_model], the encoder they come from -> logits [n, vocab_size]
-  auto operator()(const Sequence auto& states, const auto& encoder) const {
-    return add(encoder.scores(norm_(layer::activated(activation_, transform_(states)))), bias_);
-  }
-
-  /// Visits transform.*, norm.*, bias.
-  void for_each_parameter(auto&& visit) { visit_all(*this, visit); }
-  void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
-
- private:
-  static void visit_all(auto& self, auto&& visit) {
-    layer::visit_part("transform", self.transform_, visit);
-    layer::visit_part("norm", self.norm_, visit);
-    visit("bias", self.bias_);
-  }
-
-  layer::Activation activation_;
-  layer::Linear<Scalar> transform_;
-  layer::LayerNorm<Scalar> norm_;
-  Parameter<Scalar> bias_;
 };
 
 }  // namespace headwise::model

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <headwise/core/lanes.hpp>
+#include <headwise/core/math.hpp>
 #include <headwise/optimizer/parameters.hpp>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 namespace headwise::optimizer {
@@ -15,6 +19,30 @@ struct AdamOptions {
   double weight_decay = 0;  ///< decoupled from the gradient: 0 is Adam, above 0 AdamW
   Rule rule = usual_treatment;
 };
+
+namespace detail {
+
+/// sqrt(x) for x >= 0, to the last digit or two. std::sqrt may set errno, so no compiler vectorises it.
+///
+///     y ~ 1 / sqrt(x), from x with its exponent halved and some of Newton's steps y (3 - x y^2) / 2
+///     sqrt(x) = x y + y (x - (x y)^2) / 2
+template <class Scalar>
+Scalar root(Scalar x) noexcept {
+  if constexpr (math::LaneScalar<Scalar>) {
+    constexpr bool narrow = sizeof(Scalar) == sizeof(std::uint32_t);
+    using Bits = std::conditional_t<narrow, std::uint32_t, std::uint64_t>;
+    constexpr Bits halved = narrow ? Bits(0x5f375a86) : Bits(0x5fe6eb50c7b537a9);
+    constexpr int steps = narrow ? 3 : 4;
+    Scalar y = std::bit_cast<Scalar>(Bits(halved - (std::bit_cast<Bits>(x) >> 1)));
+    for (int i = 0; i < steps; ++i) y *= Scalar(1.5) - (Scalar(0.5) * x * y) * y;
+    const Scalar near = x * y;
+    return math::select(x < math::infinity<Scalar>, near + Scalar(0.5) * y * (x - near * near), x);
+  } else {
+    return std::sqrt(x);
+  }
+}
+
+}  // namespace detail
 
 /// Adam, and with weight decay AdamW.
 ///
@@ -79,23 +107,16 @@ class Adam {
 
   void update(Matrix<Scalar>& weights, const Matrix<Scalar>& gradient, Matrix<Scalar>& mean,
               Matrix<Scalar>& square, Factors factors) const {
-    Scalar *w = weights.data(), *m = mean.data(), *v = square.data();
-    const Scalar* g = gradient.data();
     const Scalar beta1 = Scalar(options_.beta1), beta2 = Scalar(options_.beta2), eps = Scalar(options_.eps);
     const Scalar rest1 = Scalar(1 - options_.beta1), rest2 = Scalar(1 - options_.beta2);
-    detail::in_blocks(weights.size(), [=](Index i, auto lanes) {
-      Scalar means[lanes], squares[lanes], moved[lanes];
-      for (Index lane = 0; lane < lanes; ++lane) {
-        const Scalar gradient_here = g[i + lane];
-        means[lane] = beta1 * m[i + lane] + rest1 * gradient_here;
-        squares[lane] = beta2 * v[i + lane] + rest2 * gradient_here * gradient_here;
-        moved[lane] = factors.kept * w[i + lane] -
-                      factors.rate * means[lane] / (std::sqrt(factors.square_scale * squares[lane]) + eps);
-      }
-      for (Index lane = 0; lane < lanes; ++lane) m[i + lane] = means[lane];
-      for (Index lane = 0; lane < lanes; ++lane) v[i + lane] = squares[lane];
-      for (Index lane = 0; lane < lanes; ++lane) w[i + lane] = moved[lane];
-    });
+    update_lanes(
+        weights.size(),
+        [=](Scalar& w, Scalar& m, Scalar& v, Scalar g) {
+          m = beta1 * m + rest1 * g;
+          v = beta2 * v + rest2 * g * g;
+          w = factors.kept * w - factors.rate * m / (detail::root(factors.square_scale * v) + eps);
+        },
+        weights.data(), mean.data(), square.data(), gradient.data());
   }
 
   static void visit_all(auto& self, auto&& visit) {

@@ -97,17 +97,4 @@ class Parameters {
   Projection projection_;
 };
 
-namespace detail {
-
-/// f(i) for all i < count, in blocks of a constant size: the form that compilers vectorise at -O2.
-template <class F>
-void in_blocks(Index count, F f) {
-  constexpr Index lanes = 16;
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes) f(i, std::integral_constant<Index, lanes>{});
-  for (; i < count; ++i) f(i, std::integral_constant<Index, 1>{});
-}
-
-}  // namespace detail
-
 }  // namespace headwise::optimizer

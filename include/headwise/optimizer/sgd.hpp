@@ -1,8 +1,7 @@
 #pragma once
 
+#include <headwise/core/lanes.hpp>
 #include <headwise/optimizer/parameters.hpp>
-
-#include <type_traits>
 
 namespace headwise::optimizer {
 
@@ -59,18 +58,14 @@ class Sgd {
  private:
   void update(Matrix<Scalar>& weights, const Matrix<Scalar>& gradient, Matrix<Scalar>& velocity, Scalar rate,
               Scalar decay) const {
-    Scalar *w = weights.data(), *v = velocity.data();
-    const Scalar* g = gradient.data();
     const Scalar momentum = Scalar(options_.momentum);
-    detail::in_blocks(weights.size(), [=](Index i, auto lanes) {
-      Scalar moved[lanes], kept[lanes];
-      for (Index lane = 0; lane < lanes; ++lane) {
-        kept[lane] = momentum * v[i + lane] + g[i + lane] + decay * w[i + lane];
-        moved[lane] = w[i + lane] - rate * kept[lane];
-      }
-      for (Index lane = 0; lane < lanes; ++lane) v[i + lane] = kept[lane];
-      for (Index lane = 0; lane < lanes; ++lane) w[i + lane] = moved[lane];
-    });
+    update_lanes(
+        weights.size(),
+        [=](Scalar& w, Scalar& v, Scalar g) {
+          v = momentum * v + g + decay * w;
+          w -= rate * v;
+        },
+        weights.data(), velocity.data(), gradient.data());
   }
 
   SgdOptions options_;

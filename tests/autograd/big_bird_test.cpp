@@ -1,0 +1,46 @@
+#include <headwise/autograd/ops.hpp>
+#include <headwise/model/big_bird.hpp>
+
+#include "autograd/model_laws.hpp"
+#include "layer/parameters.hpp"
+
+#include <vector>
+
+namespace headwise::big_bird_test {
+namespace {
+
+model::BigBird<double> made() {
+  Rng rng(1);
+  model::BigBird<double> big_bird({.encoder = {.vocab_size = 7,
+                                               .kinds = 2,
+                                               .d_model = 4,
+                                               .layers = 2,
+                                               .heads = 2,
+                                               .d_ff = 6,
+                                               .max_positions = 16,
+                                               .norm_eps = 1e-5},
+                                   .block_size = 2,
+                                   .random = 1},
+                                  rng);
+  check::randomise(big_bird, 3);
+  return big_bird;
+}
+
+const std::vector<TokenId> ids{2, 5, 5, 0, 1, 6, 3, 4, 2, 0, 6, 3};
+const std::vector<TokenId> kinds{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1};
+
+TEST(ModelGradients, ABigBirdHasThoseOfAllItsParameters) {
+  auto big_bird = made();
+  const auto tables = big_bird.draw(12, 5);
+  const auto sparse = [&](const auto& model, const auto& tokens) { return model(tokens, kinds, tables); };
+  laws::expect_model_gradients(big_bird, sparse, ids, 3);
+}
+
+TEST(ModelGradients, ABigBirdWithoutTablesHasThemToo) {
+  auto big_bird = made();
+  const auto full = [](const auto& model, const auto& tokens) { return model(tokens, kinds, {}); };
+  laws::expect_model_gradients(big_bird, full, ids, 11);
+}
+
+}  // namespace
+}  // namespace headwise::big_bird_test

@@ -1,0 +1,24 @@
+// Compiled for one instruction set only: these laws are about patterns.
+#define HEADWISE_WIDEST_TARGET 0
+
+#include "support/routing_any_mask.hpp"
+
+namespace headwise::attention {
+
+template Attended<double> attend_operands<double, check::RoutedAnyMask, score::None>(
+    kernel::Operand<const double>, kernel::Operand<const double>, kernel::Operand<const double>,
+    const AttendOptions&, const check::RoutedAnyMask&, const score::None&, const Plans*);
+
+template AttendGradients<double> attend_backward_operands<double, check::RoutedAnyMask, score::None>(
+    kernel::Operand<const double>, kernel::Operand<const double>, kernel::Operand<const double>,
+    kernel::Operand<const double>, const ConstMatrixRef<double>&, kernel::Operand<const double>,
+    const ConstMatrixRef<double>&, const AttendOptions&, const check::RoutedAnyMask&, const score::None&,
+    const Plans*);
+
+template Attended<std::complex<double>>
+attend_operands<std::complex<double>, check::RoutedAnyMask, score::None>(
+    kernel::Operand<const std::complex<double>>, kernel::Operand<const std::complex<double>>,
+    kernel::Operand<const std::complex<double>>, const AttendOptions&, const check::RoutedAnyMask&,
+    const score::None&, const Plans*);
+
+}  // namespace headwise::attention
