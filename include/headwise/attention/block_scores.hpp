@@ -14,19 +14,55 @@ enum class BlockQuery {
 
 namespace attention {
 
-/// weights [rows, n]: how each row of descriptors is made of tokens, so that both directions are one product.
-template <class Scalar>
-Matrix<Scalar> descriptor_weights(Index length, Index block_len, BlockQuery kind) {
-  using Real = math::real_of<Scalar>;
-  const Index blocks = length / block_len;
-  Matrix<Scalar> weights = Matrix<Scalar>::Zero(kind == BlockQuery::whole ? 1 : blocks, length);
-  for (Index row = 0; row < weights.rows(); ++row) {
-    const Range tokens = kind == BlockQuery::whole     ? Range{0, length}
-                         : kind == BlockQuery::leading ? Range{0, row * block_len + 1}
-                                                       : Range{row * block_len, (row + 1) * block_len};
-    for (Index i = tokens.begin; i < tokens.end; ++i) weights(row, i) = Scalar(Real(1) / Real(tokens.size()));
+/// The number of tokens whose mean a row of descriptors is.
+inline Index tokens_of(Index row, Index length, Index block_len, BlockQuery kind) noexcept {
+  return kind == BlockQuery::whole ? length : kind == BlockQuery::leading ? row * block_len + 1 : block_len;
+}
+
+/// The means that stand for the blocks of one head of one sequence.   x [n, dim] -> [rows, dim]
+template <class X>
+Matrix<scalar_of<X>> descriptors(const X& x, Index block_len, BlockQuery kind) {
+  using Real = math::real_of<scalar_of<X>>;
+  const Index blocks = x.rows() / block_len;
+  Matrix<scalar_of<X>> means = Matrix<scalar_of<X>>::Zero(kind == BlockQuery::whole ? 1 : blocks, x.cols());
+  for (Index i = 0; i < x.rows(); ++i) {
+    const Index block = i / block_len, row = kind == BlockQuery::whole ? 0 : block;
+    if (kind != BlockQuery::leading) {
+      means.row(row) += x.row(i);
+    } else if (i % block_len == 0) {
+      means.row(block) += x.row(i);
+    } else if (block + 1 < blocks) {
+      means.row(block + 1) += x.row(i);
+    }
   }
-  return weights;
+  if (kind == BlockQuery::leading)
+    for (Index row = 1; row < means.rows(); ++row) means.row(row) += means.row(row - 1);
+  for (Index row = 0; row < means.rows(); ++row)
+    if (const Index tokens = tokens_of(row, x.rows(), block_len, kind); tokens > 0)
+      means.row(row) /= scalar_of<X>(Real(tokens));
+  return means;
+}
+
+/// The gradient of x, given that of descriptors(x, ...).   d [rows, dim] -> [n, dim]
+template <class Scalar>
+Matrix<Scalar> descriptors_backward(const Matrix<Scalar>& d, Index length, Index block_len, BlockQuery kind) {
+  using Real = math::real_of<Scalar>;
+  Matrix<Scalar> share = d, result(length, d.cols());
+  for (Index row = 0; row < share.rows(); ++row)
+    if (const Index tokens = tokens_of(row, length, block_len, kind); tokens > 0)
+      share.row(row) /= Scalar(Real(tokens));
+  if (kind == BlockQuery::leading)  // a token is in its own block's mean if it is the first, and in all later
+    for (Index row = share.rows() - 1; row > 0; --row) share.row(row - 1) += share.row(row);
+  for (Index i = 0; i < length; ++i) {
+    const Index block = i / block_len, later = i % block_len == 0 ? block : block + 1;
+    const Index row = kind == BlockQuery::whole ? 0 : kind == BlockQuery::mean ? block : later;
+    if (row < share.rows()) {
+      result.row(i) = share.row(row);
+    } else {
+      result.row(i).setZero();
+    }
+  }
+  return result;
 }
 
 /// The sequences of a call, each a multiple of the block's length.
@@ -56,7 +92,7 @@ void check_block_scores(const Q& query, const K& key, Index heads) {
 ///
 /// query, key [n, heads * head_dim] -> one matrix [blocks, blocks] for each head of each sequence, or [1,
 /// blocks] for BlockQuery::whole. Throws ShapeError when a sequence is no multiple of block_len.
-/// Cost: O(n blocks head_dim) a head.
+/// Cost: O((n + blocks^2) head_dim) a head.
 template <RealMatrix Q, RealMatrix K>
 requires SameScalar<Q, K> BlockMatrices<scalar_of<Q>> block_scores(const Q& query, const K& key,
                                                                    Index block_len, Index heads = 1,
@@ -70,11 +106,11 @@ requires SameScalar<Q, K> BlockMatrices<scalar_of<Q>> block_scores(const Q& quer
   BlockMatrices<Scalar> scores;
   for (Index s = 0; s < rows.sequences(); ++s) {
     const Range r = rows[s];
-    const auto of_query = attention::descriptor_weights<Scalar>(r.size(), block_len, kind);
-    const auto of_key = attention::descriptor_weights<Scalar>(r.size(), block_len, BlockQuery::mean);
     for (Index head = 0; head < heads; ++head) {
-      const Matrix<Scalar> q = multiply(of_query, query.block(r.begin, head * dim, r.size(), dim));
-      const Matrix<Scalar> k = multiply(of_key, key.block(r.begin, head * dim, r.size(), dim));
+      const Matrix<Scalar> q =
+          attention::descriptors(query.block(r.begin, head * dim, r.size(), dim), block_len, kind);
+      const Matrix<Scalar> k =
+          attention::descriptors(key.block(r.begin, head * dim, r.size(), dim), block_len, BlockQuery::mean);
       scores.push_back(scale * multiply_transposed(q, k));
     }
   }
@@ -102,16 +138,16 @@ requires SameScalar<Q, K> BlockScoreGradients<scalar_of<Q>> block_scores_backwar
                                 Matrix<Scalar>::Zero(key.rows(), key.cols())};
   for (Index s = 0; s < rows.sequences(); ++s) {
     const Range r = rows[s];
-    const auto of_query = attention::descriptor_weights<Scalar>(r.size(), block_len, kind);
-    const auto of_key = attention::descriptor_weights<Scalar>(r.size(), block_len, BlockQuery::mean);
     for (Index head = 0; head < heads; ++head) {
       const Matrix<Scalar> d = scale * d_scores[std::size_t(s * heads + head)];
-      const Matrix<Scalar> q = multiply(of_query, query.block(r.begin, head * dim, r.size(), dim));
-      const Matrix<Scalar> k = multiply(of_key, key.block(r.begin, head * dim, r.size(), dim));
+      const Matrix<Scalar> q =
+          attention::descriptors(query.block(r.begin, head * dim, r.size(), dim), block_len, kind);
+      const Matrix<Scalar> k =
+          attention::descriptors(key.block(r.begin, head * dim, r.size(), dim), block_len, BlockQuery::mean);
       g.query.block(r.begin, head * dim, r.size(), dim) =
-          multiply(Matrix<Scalar>(of_query.transpose()), multiply(d, k));
-      g.key.block(r.begin, head * dim, r.size(), dim) =
-          multiply(Matrix<Scalar>(of_key.transpose()), multiply(Matrix<Scalar>(d.transpose()), q));
+          attention::descriptors_backward(multiply(d, k), r.size(), block_len, kind);
+      g.key.block(r.begin, head * dim, r.size(), dim) = attention::descriptors_backward(
+          multiply(Matrix<Scalar>(d.transpose()), q), r.size(), block_len, BlockQuery::mean);
     }
   }
   return g;

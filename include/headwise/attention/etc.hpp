@@ -87,6 +87,24 @@ auto etc_window(const EtcOptions& o, const Piece& piece) {
   return mask::Band{.left = o.radius, .right = o.radius} && piece.mask;
 }
 
+/// The side of the long input: one softmax over its window and the global input.
+template <class Scalar, class LongToLong, class LongToGlobal>
+Attended<Scalar> attend_etc_from_long(const Matrix<Scalar>& query, const LongToLong& ll,
+                                      const LongToGlobal& lg, const EtcOptions& o) {
+  check_etc(o);
+  return merge(attend_with_lse(query, ll.key, ll.value, etc_call(o, true, true), etc_window(o, ll), ll.score),
+               attend_with_lse(query, lg.key, lg.value, etc_call(o, true, false), lg.mask, lg.score));
+}
+
+/// The side of the global input: one softmax over both inputs.
+template <class Scalar, class GlobalToGlobal, class GlobalToLong>
+Attended<Scalar> attend_etc_from_global(const Matrix<Scalar>& query, const GlobalToGlobal& gg,
+                                        const GlobalToLong& gl, const EtcOptions& o) {
+  check_etc(o);
+  return merge(attend_with_lse(query, gg.key, gg.value, etc_call(o, false, false), gg.mask, gg.score),
+               attend_with_lse(query, gl.key, gl.value, etc_call(o, false, true), gl.mask, gl.score));
+}
+
 }  // namespace attention
 
 /// ETC: a long input that sees locally, and a small global input that both see, in two softmaxes.
@@ -95,9 +113,9 @@ auto etc_window(const EtcOptions& o, const Piece& piece) {
 ///     global row g:  softmax over {global h : M_gg}                      united with  {long j : M_gl}
 ///
 /// Each of the four pieces has its own keys, values, mask M and score, over positions that each input counts
-/// from 0: relative labels are scores of the pieces l-l and g-g, whether a token belongs to a global token's
-/// sentence one of l-g and g-l, and hard masks or packed examples are mask::ScatteredDocuments. Pieces of one
-/// side share their query, and are merged by their log-sum-exp.
+/// from 0: relative labels are scores of the pieces (score::QueryDistance for l-l and g-g, score::QueryChoice
+/// for whether a token belongs to a global token's sentence), hard masks or packed examples are
+/// mask::ScatteredDocuments. Pieces of one side share their query, and are merged by their log-sum-exp.
 /// long_query [n_l, heads * head_dim], global_query [n_g, heads * head_dim] -> outputs of as many rows.
 /// Cost: O(n_l (2 radius + 1 + n_g) + n_g (n_g + n_l)) pairs. Throws ShapeError as attend_with_lse; a sink
 /// does not belong here, because it would count in both pieces of a side. Paper: Ainslie et al., "ETC:
@@ -105,16 +123,9 @@ auto etc_window(const EtcOptions& o, const Piece& piece) {
 template <class Scalar, class Pieces>
 EtcAttended<Scalar> attend_etc(const Matrix<Scalar>& long_query, const Matrix<Scalar>& global_query,
                                const Pieces& pieces, const EtcOptions& options = {}) {
-  attention::check_etc(options);
   const auto& [ll, lg, gg, gl] = pieces;
-  return {merge(attend_with_lse(long_query, ll.key, ll.value, attention::etc_call(options, true, true),
-                                attention::etc_window(options, ll), ll.score),
-                attend_with_lse(long_query, lg.key, lg.value, attention::etc_call(options, true, false),
-                                lg.mask, lg.score)),
-          merge(attend_with_lse(global_query, gg.key, gg.value, attention::etc_call(options, false, false),
-                                gg.mask, gg.score),
-                attend_with_lse(global_query, gl.key, gl.value, attention::etc_call(options, false, true),
-                                gl.mask, gl.score))};
+  return {attention::attend_etc_from_long(long_query, ll, lg, options),
+          attention::attend_etc_from_global(global_query, gg, gl, options)};
 }
 
 }  // namespace headwise

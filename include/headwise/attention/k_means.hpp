@@ -2,10 +2,12 @@
 
 #include <headwise/attention/head_norm.hpp>
 #include <headwise/core/error.hpp>
+#include <headwise/core/lanes.hpp>
 #include <headwise/core/math.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/product.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,12 +38,48 @@ void check_centroids(const char* what, const X& x, const Matrix<scalar_of<X>>& c
   expect_equal(std::string(what) + ": columns of centroids", centroids.cols(), x.cols(), "the width of x");
 }
 
-/// x . centroid for every token and cluster of one head.   -> [n, clusters]
+/// centroid . x for some clusters, a row each, and all tokens of one head.   -> [clusters, n]
 template <class X>
-Matrix<scalar_of<X>> similarities(const X& x, const Matrix<scalar_of<X>>& centroids, Index heads,
-                                  Index head) {
+Matrix<scalar_of<X>> similarities(const X& x, const Matrix<scalar_of<X>>& centroids, Index heads, Index head,
+                                  Range clusters) {
   const Index dim = x.cols() / heads;
-  return multiply_transposed(x.middleCols(head * dim, dim), centroids.middleCols(head * dim, dim));
+  return multiply_transposed(centroids.block(clusters.begin, head * dim, clusters.size(), dim),
+                             x.middleCols(head * dim, dim));
+}
+
+/// The larger real part, the first one of equals: what lanes fold rows of similarities with.
+struct Larger {
+  template <class Scalar>
+  Scalar operator()(const Scalar& a, const Scalar& b) const noexcept {
+    return math::real(b) > math::real(a) ? b : a;
+  }
+};
+
+/// The first row that holds the largest number of each column, into to[0, columns). What compares with
+/// nothing leaves 0.
+template <class Scalar>
+void first_largest(const Matrix<Scalar>& numbers, std::int32_t* to) {
+  using Real = math::real_of<Scalar>;
+  constexpr Index block = 1024;  // stays in the first-level cache with what is compared with it
+  std::vector<Scalar> best(block), where(block), found(block);
+  for (Index begin = 0; begin < numbers.cols(); begin += block) {
+    const Index size = std::min(block, numbers.cols() - begin);
+    const auto row = [&](Index i) { return numbers.data() + i * numbers.cols() + begin; };
+    std::copy_n(row(0), size, best.begin());
+    for (Index i = 1; i < numbers.rows(); ++i) combine_lanes(best.data(), row(i), size, Larger{});
+    std::fill_n(where.begin(), size, Scalar(0));
+    for (Index i = numbers.rows(); i-- > 0;) {
+      const Scalar number = Scalar(Real(i)), none = Scalar(Real(-1));
+      std::copy_n(row(i), size, found.begin());
+      combine_lanes(found.data(), best.data(), size, [number, none](const Scalar& x, const Scalar& largest) {
+        return math::real(x) == math::real(largest) ? number : none;
+      });
+      combine_lanes(where.data(), found.data(), size, [](const Scalar& so_far, const Scalar& now) {
+        return math::real(now) >= 0 ? now : so_far;
+      });
+    }
+    for (Index i = 0; i < size; ++i) to[begin + i] = std::int32_t(math::real(where[std::size_t(i)]));
+  }
 }
 
 }  // namespace attention
@@ -54,16 +92,10 @@ template <RealMatrix X>
 NearestCentroids nearest_centroids(const X& x, const Matrix<scalar_of<X>>& centroids, Index heads = 1) {
   attention::check_centroids("nearest_centroids", x, centroids, heads);
   NearestCentroids nearest{x.rows(), heads, {}};
-  nearest.numbers.reserve(std::size_t(x.rows() * heads));
-  for (Index head = 0; head < heads; ++head) {
-    const Matrix<scalar_of<X>> similar = attention::similarities(x, centroids, heads, head);
-    for (Index row = 0; row < x.rows(); ++row) {
-      Index best = 0;
-      for (Index c = 1; c < similar.cols(); ++c)
-        if (math::real(similar(row, c)) > math::real(similar(row, best))) best = c;
-      nearest.numbers.push_back(std::int32_t(best));
-    }
-  }
+  nearest.numbers.resize(std::size_t(x.rows() * heads));
+  for (Index head = 0; head < heads; ++head)
+    attention::first_largest(attention::similarities(x, centroids, heads, head, {0, centroids.rows()}),
+                             nearest.numbers.data() + head * x.rows());
   return nearest;
 }
 

@@ -3,7 +3,6 @@
 #include <headwise/attention/attend.hpp>
 #include <headwise/attention/head_norm.hpp>
 #include <headwise/attention/lsh_chunks.hpp>
-#include <headwise/attention/merge.hpp>
 #include <headwise/attention/strided.hpp>
 #include <headwise/mask/algebra.hpp>
 
@@ -31,7 +30,7 @@ struct LshCall {
       : options(checked(query.cols(), buckets, lsh, given)),
         key_epsilon(lsh.epsilon * double(query.cols() / given.heads)),
         key(unit_heads(query, given.heads, key_epsilon)),
-        chunks(lsh, buckets, given.query_rows.over(query.rows(), "attend_lsh: query")),
+        chunks(lsh, buckets, given.query_rows.over(query.rows(), "attend_lsh: query"), given.executor),
         mask(rest) {}
 
   /// body(mask) with the pairs of one round: most rounds need a simple one, for which the kernel is compiled
@@ -60,6 +59,22 @@ struct LshCall {
     return o;
   }
 };
+
+/// whole becomes the attention over the keys of both, as merge makes it.
+template <class Scalar>
+void merge_into(Attended<Scalar>& whole, const Attended<Scalar>& part) {
+  const Index heads = whole.lse.cols(), value_dim = whole.output.cols() / heads;
+  for (Index row = 0; row < whole.lse.rows(); ++row) {
+    for (Index head = 0; head < heads; ++head) {
+      Scalar& a = whole.lse(row, head);
+      const Scalar b = part.lse(row, head), lse = kernel::log_add(a, b);
+      auto output = whole.output.row(row).segment(head * value_dim, value_dim);
+      output = kernel::share(a, lse) * output +
+               kernel::share(b, lse) * part.output.row(row).segment(head * value_dim, value_dim);
+      a = lse;
+    }
+  }
+}
 
 /// True for a query that no round gave a key.
 template <class Scalar>
@@ -107,7 +122,7 @@ requires SameScalar<Q, V> Attended<scalar_of<Q>> attend_lsh(const Q& query, cons
     });
   };
   Attended<Scalar> whole = of_round(0);
-  for (Index round = 1; round < call.chunks.rounds(); ++round) whole = merge(whole, of_round(round));
+  for (Index round = 1; round < call.chunks.rounds(); ++round) attention::merge_into(whole, of_round(round));
   const Index value_dim = value.cols() / options.heads;
   attention::for_each_alone(whole.lse, value_dim, [&](Index row, Index at) {
     whole.output.row(row).segment(at, value_dim) = value.row(row).segment(at, value_dim);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <headwise/attention/lsh_buckets.hpp>
+#include <headwise/attention/lsh_pairs.hpp>
+#include <headwise/core/executor.hpp>
 #include <headwise/core/policy.hpp>
 #include <headwise/core/ragged_rows.hpp>
 #include <headwise/kernel/plan.hpp>
@@ -12,86 +14,6 @@
 #include <vector>
 
 namespace headwise {
-
-/// What lies before the first chunk of sorted tokens.
-enum class LshWrap {
-  none,   ///< nothing
-  round,  ///< the last chunk of the same round
-  global  ///< the last chunk of the round before, and of the last round before the first: trax, transformers
-};
-
-/// What becomes of a key that a query meets more than once.
-enum class LshRepeats {
-  once,    ///< it counts once: attention under the union of all rounds
-  counted  ///< it counts as often as it is met: trax, transformers
-};
-
-/// Which keys of the neighbouring chunks a query sees.
-enum class LshReach {
-  chunk,  ///< all
-  bucket  ///< those in its own bucket
-};
-
-struct LshOptions {
-  Index chunk_len = 64;     ///< sorted tokens a chunk; the last one may be shorter
-  Index chunks_before = 1;  ///< neighbours that a chunk sees besides itself
-  Index chunks_after = 0;   ///< 1 is usual where attention is not causal
-  LshWrap wrap = LshWrap::none;
-  LshRepeats repeats = LshRepeats::once;
-  LshReach reach = LshReach::chunk;
-  double epsilon = 0;  ///< added to the mean square of a key before it is brought to length one
-};
-
-namespace attention {
-
-/// A chunk of some round.
-struct LshChunk {
-  Index round = 0, chunk = 0;
-};
-
-/// The chunk tables of one head of one sequence, and what they say of a pair.
-struct LshTable {
-  const std::int32_t* chunk_of = nullptr;   ///< [round][row], rounds `stride` apart
-  const std::int32_t* bucket_of = nullptr;  ///< the same, or null where buckets do not matter
-  Index stride = 0;
-  std::int32_t rounds = 1, chunks = 1, before = 1, neighbours = 2;
-  LshWrap wrap = LshWrap::none;
-
-  /// True when the gathered keys of query's chunk, in this round, hold key.
-  bool meet(Index round, Index query, Index key) const noexcept {
-    const std::int32_t at = chunk_of[round * stride + query] - before;
-    if (bucket_of != nullptr && bucket_of[round * stride + query] != bucket_of[round * stride + key])
-      return false;
-    if (wrap == LshWrap::global) {
-      // Buckets of different rounds are different buckets.
-      const std::int32_t in = std::int32_t(round), only = bucket_of != nullptr;
-      const std::int32_t all = rounds * chunks, first = in * chunks + at;
-      bool met = false;
-      for (std::int32_t r = only ? in : 0; r < (only ? in + 1 : rounds); ++r)
-        met |= wrapped(r * chunks + chunk_of[r * stride + key] - first, all) < neighbours;
-      return met;
-    }
-    const std::int32_t ahead = chunk_of[round * stride + key] - at;
-    const std::int32_t steps = wrap == LshWrap::round ? wrapped(ahead, chunks) : ahead;
-    return 0 <= steps && steps < neighbours;
-  }
-
- private:
-  static std::int32_t wrapped(std::int32_t steps, std::int32_t all) noexcept {
-    const std::int32_t rest = steps % all;
-    return rest < 0 ? rest + all : rest;
-  }
-};
-
-/// Every token but the query itself: a test that costs a vector instruction.
-struct OtherTokens {
-  static constexpr Coordinates coordinates = Coordinates::rows;
-  static constexpr bool reads_query = false;
-
-  constexpr bool allows(Index query, Index key) const noexcept { return query != key; }
-};
-
-}  // namespace attention
 
 /// The tokens of every head and round, sorted by bucket and cut into chunks: the plans of LSH attention, and
 /// the tests of its pairs.
@@ -108,11 +30,13 @@ class LshChunks {
     struct Bound {
       static constexpr Coordinates coordinates = Coordinates::rows;
 
+      attention::LshHidden::View hidden;
       attention::LshTable table;
       Index round, first_round;
       bool same_bucket;
 
       bool allows(Index query, Index key) const noexcept {
+        if (hidden.bits != nullptr) return !hidden(query, key);
         if (query == key) return false;
         if (same_bucket && !table.meet(round, query, key)) return false;
         for (Index earlier = first_round; earlier < round; ++earlier)
@@ -125,7 +49,8 @@ class LshChunks {
 
     Bound bind(const Context& context) const {
       const bool once = chunks_->options_.repeats == LshRepeats::once;
-      return {chunks_->table(context.sequence, context.head), round_, once ? 0 : round_,
+      return {chunks_->hidden(context.sequence, context.head, round_),
+              chunks_->table(context.sequence, context.head), round_, once ? 0 : round_,
               chunks_->options_.reach == LshReach::bucket};
     }
 
@@ -135,14 +60,23 @@ class LshChunks {
   };
 
   /// `rows` said out loud. Throws ShapeError when options or buckets are not what they should be.
-  LshChunks(const LshOptions& options, LshBuckets buckets, RaggedRows rows)
+  LshChunks(const LshOptions& options, LshBuckets buckets, RaggedRows rows, const Executor& executor = {})
       : options_(options), buckets_(std::move(buckets)), rows_(std::move(rows)) {
     check();
     order_.resize(buckets_.numbers.size());
+    rank_.resize(buckets_.numbers.size());
     chunk_of_.resize(buckets_.numbers.size());
-    for (Index head = 0; head < buckets_.heads; ++head)
-      for (Index round = 0; round < buckets_.rounds; ++round)
-        for (Index s = 0; s < rows_.sequences(); ++s) sort(head, round, rows_[s]);
+    executor(buckets_.heads * buckets_.rounds, [&](Index i) {
+      for (Index s = 0; s < rows_.sequences(); ++s) sort(i / buckets_.rounds, i % buckets_.rounds, rows_[s]);
+    });
+    if (!stores_hidden()) return;
+    hidden_.resize(std::size_t(buckets_.heads * buckets_.rounds * rows_.sequences()));
+    executor(buckets_.heads * buckets_.rounds, [&](Index i) {
+      const Index head = i / buckets_.rounds, round = i % buckets_.rounds;
+      for (Index s = 0; s < rows_.sequences() && round > 0; ++s)
+        hidden_[hidden_place(s, head, round)] =
+            attention::LshHidden(table(s, head), sorted(s, head, round), round);
+    });
   }
 
   Index rounds() const noexcept { return buckets_.rounds; }
@@ -190,17 +124,58 @@ class LshChunks {
     return (rows.size() + options_.chunk_len - 1) / options_.chunk_len;
   }
 
-  /// Stable, so that tokens of one bucket stay in their order.
+  /// By radix, which is stable: tokens of one bucket stay in their order.
   void sort(Index head, Index round, Range rows) {
     const auto bucket = buckets_.of(head, round).subspan(std::size_t(rows.begin), std::size_t(rows.size()));
-    std::int32_t* const order = order_.data() + place(head, round, rows.begin);
-    std::int32_t* const chunk = chunk_of_.data() + place(head, round, rows.begin);
-    for (Index i = 0; i < rows.size(); ++i) order[i] = std::int32_t(i);
-    std::stable_sort(order, order + rows.size(), [&](std::int32_t a, std::int32_t b) {
-      return bucket[std::size_t(a)] < bucket[std::size_t(b)];
-    });
-    for (Index rank = 0; rank < rows.size(); ++rank)
-      chunk[order[rank]] = std::int32_t(rank / options_.chunk_len);
+    const auto bits_of = [&](std::int32_t row) {
+      return std::uint32_t(bucket[std::size_t(row)]) ^ 0x80000000u;  // in the order of signed numbers
+    };
+    std::vector<std::int32_t> order(std::size_t(rows.size())), next(order.size());
+    std::uint32_t differ = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      order[i] = std::int32_t(i);
+      differ |= bits_of(order[i]) ^ bits_of(0);
+    }
+    constexpr unsigned digit_bits = 8;
+    constexpr std::uint32_t digits = 1u << digit_bits;
+    for (unsigned shift = 0; shift < 32 && (differ >> shift) != 0; shift += digit_bits) {
+      const auto digit = [&](std::int32_t row) { return bits_of(row) >> shift & (digits - 1); };
+      std::size_t places[digits + 1] = {};
+      for (const std::int32_t row : order) ++places[digit(row) + 1];
+      for (std::uint32_t d = 0; d < digits; ++d) places[d + 1] += places[d];
+      for (const std::int32_t row : order) next[places[digit(row)]++] = row;
+      order.swap(next);
+    }
+    const std::size_t at = place(head, round, rows.begin);
+    for (std::size_t rank = 0; rank < order.size(); ++rank) {
+      const auto row = std::size_t(order[rank]);
+      order_[at + rank] = order[rank];
+      rank_[at + row] = std::int32_t(rank);
+      chunk_of_[at + row] = std::int32_t(Index(rank) / options_.chunk_len);
+    }
+  }
+
+  /// Bits for pairs that an earlier round has, where a round is a matter of chunks alone.
+  bool stores_hidden() const {
+    const Index neighbours = options_.chunks_before + 1 + options_.chunks_after;
+    return buckets_.rounds > 1 && options_.repeats == LshRepeats::once && options_.reach == LshReach::chunk &&
+           options_.wrap != LshWrap::global &&
+           neighbours <= attention::LshHidden::most_keys / options_.chunk_len;
+  }
+
+  std::size_t hidden_place(Index sequence, Index head, Index round) const noexcept {
+    return std::size_t((sequence * buckets_.heads + head) * buckets_.rounds + round);
+  }
+
+  attention::LshOrder sorted(Index sequence, Index head, Index round) const {
+    const Range rows = rows_[sequence];
+    const std::size_t at = place(head, round, rows.begin);
+    return {order_.data() + at, rank_.data() + at, rows.size(), std::int32_t(options_.chunk_len)};
+  }
+
+  attention::LshHidden::View hidden(Index sequence, Index head, Index round) const {
+    if (hidden_.empty() || hidden_[hidden_place(sequence, head, round)].empty()) return {};
+    return hidden_[hidden_place(sequence, head, round)].view(sorted(sequence, head, round));
   }
 
   attention::LshTable table(Index sequence, Index head) const {
@@ -218,23 +193,25 @@ class LshChunks {
     return t;
   }
 
-  /// The chunks that one chunk sees, itself among them.
+  /// The chunks that one chunk sees, itself among them; each once where its keys count once.
   std::vector<attention::LshChunk> neighbours(Index round, Index chunk, Index chunks) const {
     std::vector<attention::LshChunk> result;
     const Index all = buckets_.rounds * chunks;
-    for (Index step = -options_.chunks_before; step <= options_.chunks_after; ++step) {
-      Index at = chunk + step, in = round;
-      if (options_.wrap == LshWrap::none) {
-        if (at < 0 || at >= chunks) continue;
-      } else if (options_.wrap == LshWrap::round) {
-        at = (at % chunks + chunks) % chunks;
-      } else {
-        const Index global = ((round * chunks + at) % all + all) % all;
-        in = global / chunks;
-        at = global % chunks;
-        if (options_.reach == LshReach::bucket && in != round) continue;
+    const bool bounded = options_.wrap == LshWrap::none;
+    const Index first = bounded ? std::max(-options_.chunks_before, -chunk) : -options_.chunks_before;
+    const Index last = bounded ? std::min(options_.chunks_after, chunks - 1 - chunk) : options_.chunks_after;
+    for (Index step = first; step <= last; ++step) {
+      attention::LshChunk seen{round, chunk + step};
+      if (options_.wrap == LshWrap::round) {
+        seen.chunk = (seen.chunk % chunks + chunks) % chunks;
+      } else if (options_.wrap == LshWrap::global) {
+        const Index global = ((round * chunks + seen.chunk) % all + all) % all;
+        seen = {global / chunks, global % chunks};
+        if (options_.reach == LshReach::bucket && seen.round != round) continue;
       }
-      result.push_back({in, at});
+      // A walk round the chunks comes back to its first one before it repeats another.
+      if (options_.repeats == LshRepeats::once && !result.empty() && seen == result.front()) break;
+      result.push_back(seen);
     }
     return result;
   }
@@ -251,8 +228,11 @@ class LshChunks {
     for (Index chunk = 0; chunk < chunks(rows); ++chunk) {
       std::vector<Index> queries, keys;
       append(queries, head, {round, chunk}, rows);
-      for (const attention::LshChunk& c : neighbours(round, chunk, chunks(rows))) append(keys, head, c, rows);
-      if (options_.repeats == LshRepeats::once) {
+      const auto seen = neighbours(round, chunk, chunks(rows));
+      keys.reserve(seen.size() * queries.size());
+      for (const attention::LshChunk& c : seen) append(keys, head, c, rows);
+      // Chunks of one round share no token.
+      if (options_.repeats == LshRepeats::once && options_.wrap == LshWrap::global) {
         std::sort(keys.begin(), keys.end());
         keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
       }
@@ -264,7 +244,8 @@ class LshChunks {
   LshOptions options_;
   LshBuckets buckets_;
   RaggedRows rows_;
-  std::vector<std::int32_t> order_, chunk_of_;  ///< [head][round][row], counted within sequences
+  std::vector<std::int32_t> order_, rank_, chunk_of_;  ///< [head][round][row], counted within sequences
+  std::vector<attention::LshHidden> hidden_;           ///< [sequence][head][round], or nothing
 };
 
 }  // namespace headwise

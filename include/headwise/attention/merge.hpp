@@ -2,7 +2,20 @@
 
 #include <headwise/attention/attend.hpp>
 
+#include <string>
+#include <utility>
+
 namespace headwise {
+
+namespace attention {
+
+/// False for a score that ends in a sink: it would join each of the softmaxes that are merged.
+template <class Scalar, class Score>
+constexpr bool joins_one_softmax() {
+  return !has_sink<decltype(bind_score<Scalar>(std::declval<const Score&>(), Context{}))>();
+}
+
+}  // namespace attention
 
 /// Joins two attentions of the same queries over different keys into the attention over all of them.
 ///

@@ -48,13 +48,14 @@ class RoutingCall {
       : queries_(queries), keys_(keys), routing_(routing), given_(given), mask_(mask) {
     check(query, key, value, memory);
     lay_out(memory.key.rows() / keys.clusters);
-    query_ = gathered(query, queries_.slots, [&](Index s, Index h) { return queries_.of(s, h); });
-    key_ = gathered(key, memory.key);
+    shared_ = memory_ == 0 && is_same(query, key) && queries.members == keys.members;
+    query_ = gathered_queries(query);
+    if (!shared_) key_ = gathered(key, memory.key);
     value_ = gathered(value, memory.value);
   }
 
   const Matrix<Scalar>& query() const noexcept { return query_; }
-  const Matrix<Scalar>& key() const noexcept { return key_; }
+  const Matrix<Scalar>& key() const noexcept { return shared_ ? query_ : key_; }
   const Matrix<Scalar>& value() const noexcept { return value_; }
   const Plans& plans() const noexcept { return plans_; }
   const AttendOptions& options() const noexcept { return options_; }
@@ -62,15 +63,21 @@ class RoutingCall {
     return {queries_, key_slots_, key_rows_, routing_.self == RoutingSelf::alone, mask_};
   }
 
-  /// body(head, slot of a query, its row, the key slot of the same token or -1)
+  /// A query of a cluster.
+  struct Query {
+    Index head, slot, row;
+    Index sequence, at;  ///< place among the queries of all clusters of its sequence
+  };
+
+  /// body(query) for every slot, in order.
   template <class Body>
   void for_each_query(Body&& body) const {
     for (Index head = 0; head < queries_.heads; ++head) {
       for (Index s = 0; s < queries_.rows.sequences(); ++s) {
         const auto members = queries_.of(s, head);
-        for (std::size_t i = 0; i < members.size(); ++i)
-          body(head, queries_.slots[s].begin + Index(i), queries_.rows[s].begin + members[i],
-               key_slot_of(s, head, Index(i), members[i]));
+        for (Index i = 0; i < Index(members.size()); ++i)
+          body(Query{head, queries_.slots[s].begin + i, queries_.rows[s].begin + members[std::size_t(i)], s,
+                     i});
       }
     }
   }
@@ -90,9 +97,12 @@ class RoutingCall {
     }
   }
 
-  /// A query whose cluster gave it nothing looks at itself, if it may and its cluster holds it.
-  bool is_self(const Scalar& lse, Index key_slot) const {
-    return routing_.self == RoutingSelf::alone && key_slot >= 0 && math::real(lse) == -math::infinity<Scalar>;
+  /// The key slot of a query that its cluster gave nothing, if it may look at itself and its cluster holds
+  /// it; else -1.
+  Index self_of(const Query& query, const Scalar& lse) const {
+    if (routing_.self != RoutingSelf::alone || math::real(lse) != -math::infinity<Scalar>) return -1;
+    return key_slot_of(query.sequence, query.head, query.at,
+                       std::int32_t(query.row - queries_.rows[query.sequence].begin));
   }
 
  private:
@@ -158,33 +168,39 @@ class RoutingCall {
     options_.key_rows = key_slots_;
   }
 
-  template <class X, class Members>
-  Matrix<Scalar> gathered(const X& x, const RaggedRows& slots, Members&& members) const {
-    Matrix<Scalar> out(slots.rows(), x.cols());
+  template <class Q, class K>
+  static bool is_same(const Q& query, const K& key) {
+    if constexpr (kernel::has_direct_access<Q> && kernel::has_direct_access<K>) {
+      return query.data() == key.data() && query.rowStride() == key.rowStride() &&
+             query.colStride() == key.colStride();
+    } else {
+      return false;
+    }
+  }
+
+  Matrix<Scalar> gathered_queries(const ConstMatrixRef<Scalar>& x) const {
+    Matrix<Scalar> out(queries_.slots.rows(), x.cols());
     const Index dim = x.cols() / given_.heads;
-    for (Index head = 0; head < given_.heads; ++head)
-      for (Index s = 0; s < slots.sequences(); ++s) {
-        const auto rows = members(s, head);
-        for (std::size_t i = 0; i < rows.size(); ++i)
-          out.row(slots[s].begin + Index(i)).segment(head * dim, dim) =
-              x.row(queries_.rows[s].begin + rows[i]).segment(head * dim, dim);
+    for_each_query([&](const Query& q) { copy_head(x, q.row, q.head * dim, dim, out, q.slot); });
+    return out;
+  }
+
+  Matrix<Scalar> gathered(const ConstMatrixRef<Scalar>& x, const Matrix<Scalar>& memory) const {
+    Matrix<Scalar> out(key_slots_.rows(), x.cols());
+    const Index dim = x.cols() / given_.heads;
+    for_each_key([&](Index head, Index slot, Index row) {
+      if (row >= 0) {
+        copy_head(x, row, head * dim, dim, out, slot);
+      } else {
+        copy_head(memory, -1 - row, head * dim, dim, out, slot);
       }
+    });
     return out;
   }
 
   template <class X>
-  Matrix<Scalar> gathered(const X& x, const Matrix<Scalar>& memory) const {
-    Matrix<Scalar> out(key_slots_.rows(), x.cols());
-    const Index dim = x.cols() / given_.heads;
-    for_each_key([&](Index head, Index slot, Index row) {
-      auto to = out.row(slot).segment(head * dim, dim);
-      if (row >= 0) {
-        to = x.row(row).segment(head * dim, dim);
-      } else {
-        to = memory.row(-1 - row).segment(head * dim, dim);
-      }
-    });
-    return out;
+  static void copy_head(const X& from, Index row, Index column, Index dim, Matrix<Scalar>& to, Index slot) {
+    std::copy_n(from.data() + row * from.outerStride() + column, dim, to.data() + slot * to.cols() + column);
   }
 
   Index key_slot_of(Index sequence, Index head, Index slot, std::int32_t row) const {
@@ -201,6 +217,7 @@ class RoutingCall {
   AttendOptions given_, options_;
   const Mask& mask_;
   Index memory_ = 0;
+  bool shared_ = false;  ///< key slots are query slots
   RaggedRows key_slots_;
   std::vector<std::int32_t> key_rows_;
   Plans plans_;
@@ -236,22 +253,24 @@ requires SameScalar<Q, K, V> Routed<scalar_of<Q>> attend_routing(
   routed.counts = Matrix<Scalar>::Zero(query.rows(), options.heads);
   routed.output = Matrix<Scalar>::Zero(value.rows(), value.cols());
   const Index dim = value.cols() / options.heads;
-  call.for_each_query([&](Index head, Index slot, Index row, Index self) {
-    auto out = routed.clusters.output.row(slot).segment(head * dim, dim);
-    const Scalar& lse = routed.clusters.lse(slot, head);
-    if (call.is_self(lse, self)) {
-      out = call.value().row(self).segment(head * dim, dim);
-    } else if (math::real(lse) == -math::infinity<Scalar>) {
-      return;
+  call.for_each_query([&](const auto& each) {
+    const Scalar& lse = routed.clusters.lse(each.slot, each.head);
+    auto out = routed.clusters.output.row(each.slot).segment(each.head * dim, dim);
+    if (math::real(lse) == -math::infinity<Scalar>) {
+      const Index self = call.self_of(each, lse);
+      if (self < 0) return;
+      out = call.value().row(self).segment(each.head * dim, dim);
     }
-    routed.counts(row, head) += Scalar(1);
-    routed.output.row(row).segment(head * dim, dim) += out;
+    routed.counts(each.row, each.head) += Scalar(1);
+    routed.output.row(each.row).segment(each.head * dim, dim) += out;
   });
-  for (Index row = 0; row < query.rows(); ++row)
-    for (Index head = 0; head < options.heads; ++head)
-      if (routed.counts(row, head) != Scalar(0))
-        routed.output.row(row).segment(head * dim, dim) /=
-            routed.counts(row, head) + Scalar(Real(routing.count_epsilon));
+  for (Index row = 0; row < query.rows(); ++row) {
+    for (Index head = 0; head < options.heads; ++head) {
+      if (routed.counts(row, head) == Scalar(0)) continue;
+      const Scalar share = routed.counts(row, head) + Scalar(Real(routing.count_epsilon));
+      if (share != Scalar(1)) routed.output.row(row).segment(head * dim, dim) /= share;
+    }
+  }
   return routed;
 }
 

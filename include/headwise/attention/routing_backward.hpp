@@ -31,12 +31,16 @@ requires SameScalar<Q, K, V, D> RoutingGradients<scalar_of<Q>> attend_routing_ba
   expect_equal("attend_routing_backward: d_output columns", d_output.cols(), value.cols(),
                "the shape of output");
   const Index dim = query.cols() / options.heads, value_dim = value.cols() / options.heads;
-  Matrix<Scalar> d = Matrix<Scalar>::Zero(call.query().rows(), value.cols());
-  call.for_each_query([&](Index head, Index slot, Index row, Index) {
-    if (routed.counts(row, head) == Scalar(0)) return;
-    d.row(slot).segment(head * value_dim, value_dim) =
-        d_output.row(row).segment(head * value_dim, value_dim) /
-        (routed.counts(row, head) + Scalar(Real(routing.count_epsilon)));
+  Matrix<Scalar> d(call.query().rows(), value.cols());
+  call.for_each_query([&](const auto& each) {
+    auto share = d.row(each.slot).segment(each.head * value_dim, value_dim);
+    const Scalar& count = routed.counts(each.row, each.head);
+    if (count == Scalar(0)) {
+      share.setZero();
+    } else {
+      share = d_output.row(each.row).segment(each.head * value_dim, value_dim) /
+              (count + Scalar(Real(routing.count_epsilon)));
+    }
   });
   AttendGradients<Scalar> slots = attend_over_backward(call.plans(), call.query(), call.key(), call.value(),
                                                        routed.clusters, d, call.options(), call.pairs());
@@ -46,11 +50,13 @@ requires SameScalar<Q, K, V, D> RoutingGradients<scalar_of<Q>> attend_routing_ba
                                      Matrix<Scalar>::Zero(value.rows(), value.cols()),
                                      {Matrix<Scalar>::Zero(memory.key.rows(), memory.key.cols()),
                                       Matrix<Scalar>::Zero(memory.value.rows(), memory.value.cols())}};
-  call.for_each_query([&](Index head, Index slot, Index row, Index self) {
-    gradients.query.row(row).segment(head * dim, dim) += slots.query.row(slot).segment(head * dim, dim);
-    if (call.is_self(routed.clusters.lse(slot, head), self))
-      slots.value.row(self).segment(head * value_dim, value_dim) +=
-          d.row(slot).segment(head * value_dim, value_dim);
+  call.for_each_query([&](const auto& each) {
+    gradients.query.row(each.row).segment(each.head * dim, dim) +=
+        slots.query.row(each.slot).segment(each.head * dim, dim);
+    const Index self = call.self_of(each, routed.clusters.lse(each.slot, each.head));
+    if (self >= 0)
+      slots.value.row(self).segment(each.head * value_dim, value_dim) +=
+          d.row(each.slot).segment(each.head * value_dim, value_dim);
   });
   call.for_each_key([&](Index head, Index slot, Index row) {
     Matrix<Scalar>& to_key = row >= 0 ? gradients.key : gradients.memory.key;

@@ -3,6 +3,7 @@
 #include <headwise/attention/attend.hpp>
 #include <headwise/attention/block_scores.hpp>
 #include <headwise/core/mask_queries.hpp>
+#include <headwise/core/product.hpp>
 
 #include <utility>
 #include <vector>
@@ -93,22 +94,22 @@ class SinkhornCall {
   SortedPairs<Mask> pairs() const { return {rows_, mask_}; }
 
   /// Gradients of all rows become those of the tokens; those of the weights are added.
-  template <class X>
-  Matrix<Scalar> pulled_back(const X& x, const Matrix<Scalar>& d_all,
+  Matrix<Scalar> pulled_back(const ConstMatrixRef<Scalar>& x, const Matrix<Scalar>& d_all,
                              BlockMatrices<Scalar>& d_weights) const {
-    Matrix<Scalar> d = Matrix<Scalar>::Zero(x.rows(), x.cols());
-    for (Index s = 0; s < rows_.sequences(); ++s)
+    Matrix<Scalar> d(x.rows(), x.cols());
+    const Index dim = x.cols() / options_.heads;
+    for (Index s = 0; s < rows_.sequences(); ++s) {
       d.middleRows(rows_[s].begin, rows_[s].size()) = d_all.middleRows(key_rows_[s].begin, rows_[s].size());
-    for_each_weight(x.cols(), [&](Index s, Index head, Index row, Index block, Index from, Index to, Index at,
-                                  Index dim) {
-      const Scalar w = weight(s, head)(row, block);
-      Scalar& d_w = d_weights[std::size_t(s * options_.heads + head)](row, block);
-      for (Index t = 0; t < block_len_; ++t)
-        for (Index c = at; c < at + dim; ++c) {
-          d_w += d_all(to + t, c) * x(from + t, c);
-          d(from + t, c) += w * d_all(to + t, c);
-        }
-    });
+      for (Index head = 0; head < options_.heads; ++head) {
+        const Matrix<Scalar>& w = weight(s, head);
+        if (w.size() == 0) continue;
+        const Matrix<Scalar> d_sorted = blocks_of(d_all, sorted_rows(s), head * dim, dim);
+        d_weights[std::size_t(s * options_.heads + head)] +=
+            multiply_transposed(d_sorted, blocks_of(x, rows_[s], head * dim, dim));
+        const Matrix<Scalar> tokens = weighted_rows(Matrix<Scalar>(w.transpose()), d_sorted);
+        d.block(rows_[s].begin, head * dim, rows_[s].size(), dim) += as_rows(tokens, rows_[s].size(), dim);
+      }
+    }
     return d;
   }
 
@@ -167,31 +168,51 @@ class SinkhornCall {
     return plan;
   }
 
-  /// body(sequence, head, row of weights, block, its first row, first row of the sorted block, first column,
-  /// columns) for every weight.
-  template <class Body>
-  void for_each_weight(Index cols, Body&& body) const {
-    const Index dim = cols / options_.heads;
-    for (Index s = 0; s < rows_.sequences(); ++s)
-      for (Index head = 0; head < options_.heads; ++head)
-        for (Index row = 0; row < weight(s, head).rows(); ++row)
-          for (Index block = 0; block < weight(s, head).cols(); ++block)
-            body(s, head, row, block, rows_[s].begin + block * block_len_,
-                 key_rows_[s].begin + rows_[s].size() + row * block_len_, head * dim, dim);
+  /// Where the sorted blocks of a sequence lie, behind its tokens.
+  Range sorted_rows(Index sequence) const {
+    return {key_rows_[sequence].begin + rows_[sequence].size(), key_rows_[sequence].end};
   }
 
-  template <class X>
-  Matrix<Scalar> with_sorted(const X& x) const {
-    Matrix<Scalar> all = Matrix<Scalar>::Zero(key_rows_.rows(), x.cols());
-    for (Index s = 0; s < rows_.sequences(); ++s)
+  /// One head of some rows, a block of tokens a row.   -> [rows / block_len, block_len * dim]
+  Matrix<Scalar> blocks_of(const ConstMatrixRef<Scalar>& x, Range rows, Index column, Index dim) const {
+    Matrix<Scalar> blocks(rows.size() / block_len_, block_len_ * dim);
+    Eigen::Map<Matrix<Scalar>>(blocks.data(), rows.size(), dim) =
+        x.block(rows.begin, column, rows.size(), dim);
+    return blocks;
+  }
+  static auto as_rows(const Matrix<Scalar>& blocks, Index rows, Index dim) {
+    return Eigen::Map<const Matrix<Scalar>>(blocks.data(), rows, dim);
+  }
+
+  /// weights blocks, as a product unless most weights are zero, as those of best_blocks are.
+  static Matrix<Scalar> weighted_rows(const Matrix<Scalar>& weights, const Matrix<Scalar>& blocks) {
+    Index used = 0;
+    for (Index i = 0; i < weights.size(); ++i) used += weights.data()[i] != Scalar(0) ? 1 : 0;
+    constexpr Index seldom = 16;
+    if (used > weights.size() / seldom) return multiply(weights, blocks);
+    Matrix<Scalar> result = Matrix<Scalar>::Zero(weights.rows(), blocks.cols());
+    for (Index row = 0; row < weights.rows(); ++row)
+      for (Index block = 0; block < weights.cols(); ++block)
+        if (weights(row, block) != Scalar(0)) result.row(row) += weights(row, block) * blocks.row(block);
+    return result;
+  }
+
+  Matrix<Scalar> with_sorted(const ConstMatrixRef<Scalar>& x) const {
+    Matrix<Scalar> all(key_rows_.rows(), x.cols());
+    const Index dim = x.cols() / options_.heads;
+    for (Index s = 0; s < rows_.sequences(); ++s) {
       all.middleRows(key_rows_[s].begin, rows_[s].size()) = x.middleRows(rows_[s].begin, rows_[s].size());
-    for_each_weight(x.cols(), [&](Index s, Index head, Index row, Index block, Index from, Index to, Index at,
-                                  Index dim) {
-      const Scalar w = weight(s, head)(row, block);
-      if (w == Scalar(0)) return;
-      for (Index t = 0; t < block_len_; ++t)
-        for (Index c = at; c < at + dim; ++c) all(to + t, c) += w * x(from + t, c);
-    });
+      const Range to = sorted_rows(s);
+      for (Index head = 0; head < options_.heads; ++head) {
+        auto sorted_head = all.block(to.begin, head * dim, to.size(), dim);
+        if (weight(s, head).size() == 0) {
+          sorted_head.setZero();
+          continue;
+        }
+        const Matrix<Scalar> sorted = weighted_rows(weight(s, head), blocks_of(x, rows_[s], head * dim, dim));
+        sorted_head = as_rows(sorted, to.size(), dim);
+      }
+    }
     return all;
   }
 

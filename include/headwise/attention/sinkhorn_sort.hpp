@@ -1,12 +1,14 @@
 #pragma once
 
 #include <headwise/core/error.hpp>
+#include <headwise/core/lanes.hpp>
 #include <headwise/core/math.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/ragged_rows.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,60 +39,145 @@ namespace attention {
 
 inline constexpr double positive_floor = 1e-6;
 
-/// One entry of a matrix, its rows and columns exchanged or not: both steps of the balancing are one loop.
-template <class M>
-decltype(auto) at(M& m, bool rows, Index line, Index i) {
-  return rows ? m(line, i) : m(i, line);
+/// exp(x - largest), where -inf has no weight whatever is subtracted from it.
+struct WeightBelow {
+  template <class Scalar>
+  Scalar operator()(const Scalar& x, const Scalar& largest) const noexcept {
+    const Scalar weight = math::exp(x - largest);
+    return math::select(math::real(x) == -math::infinity<Scalar>, Scalar(0), weight);
+  }
+};
+
+/// x - lse, where -inf stays.
+struct LogWeight {
+  template <class Scalar>
+  Scalar operator()(const Scalar& x, const Scalar& lse) const noexcept {
+    return math::select(math::real(x) == -math::infinity<Scalar>, x, x - lse);
+  }
+};
+
+/// Sums of exponentials of all columns at once, a row of a matrix at a time, in lanes.
+template <class Scalar>
+class ColumnSums {
+ public:
+  explicit ColumnSums(Index columns)
+      : largest_(std::size_t(columns), Scalar(-math::infinity<Scalar>)),
+        sum_(std::size_t(columns), Scalar(0)),
+        scratch_(std::size_t(columns)) {}
+
+  /// The maxima of what follows; the sums must be empty.
+  void raise(const Scalar* row) {
+    combine_lanes(largest_.data(), row, columns(), [](const Scalar& a, const Scalar& b) {
+      return math::select(math::real(b) > math::real(a), b, a);
+    });
+  }
+  /// Adds a row beneath the maxima.
+  void add(const Scalar* row) {
+    std::copy_n(row, columns(), scratch_.begin());
+    combine_lanes(scratch_.data(), largest_.data(), columns(), WeightBelow{});
+    combine_lanes(sum_.data(), scratch_.data(), columns(), std::plus<>{});
+  }
+  /// Adds a row, and lets the maxima follow.
+  void raise_and_add(const Scalar* row) {
+    scratch_ = largest_;
+    raise(row);
+    combine_lanes(scratch_.data(), largest_.data(), columns(), WeightBelow{});
+    combine_lanes(sum_.data(), scratch_.data(), columns(), std::multiplies<>{});
+    add(row);
+  }
+  /// row -= lse of its columns, as they are.
+  void subtract_from(Scalar* row) {
+    scratch_ = sum_;
+    combine_lanes(scratch_.data(), largest_.data(), columns(),
+                  [](const Scalar& sum, const Scalar& largest) { return largest + math::log(sum); });
+    combine_lanes(row, scratch_.data(), columns(), LogWeight{});
+  }
+
+ private:
+  Index columns() const noexcept { return Index(sum_.size()); }
+
+  std::vector<Scalar> largest_, sum_, scratch_;
+};
+
+/// r -= log sum exp of its column, in place; a column of -inf stays. `rising`: the sum for row i runs up to
+/// i, beneath a maximum of its own: what comes later must not decide what underflows.
+template <class Scalar>
+void normalise_columns(Matrix<Scalar>& r, bool rising) {
+  ColumnSums<Scalar> sums(r.cols());
+  const auto row = [&](Index i) { return r.data() + i * r.cols(); };
+  if (rising) {
+    for (Index i = 0; i < r.rows(); ++i) {
+      sums.raise_and_add(row(i));
+      sums.subtract_from(row(i));
+    }
+    return;
+  }
+  for (Index i = 0; i < r.rows(); ++i) sums.raise(row(i));
+  for (Index i = 0; i < r.rows(); ++i) sums.add(row(i));
+  for (Index i = 0; i < r.rows(); ++i) sums.subtract_from(row(i));
 }
 
-/// r -= log sum exp of its line, in place; a line of -inf stays. `rising`: the sum for entry i runs up to i.
+/// d of the result of normalise_columns becomes that of its input. before: its input, after: its result. d is
+/// zero where before is -inf.
+///
+///     d_i -= exp(after_i) sum over k of d_k exp(lse_i - lse_k)        all k, or with `rising` those from i
+///     on
 template <class Scalar>
-void normalise_lines(Matrix<Scalar>& r, bool rows, bool rising) {
-  const Index lines = rows ? r.rows() : r.cols(), length = rows ? r.cols() : r.rows();
-  for (Index line = 0; line < lines; ++line) {
-    auto largest = -math::infinity<Scalar>;
-    for (Index i = 0; i < length; ++i) largest = std::max(largest, math::real(at(r, rows, line, i)));
-    if (largest == -math::infinity<Scalar>) continue;
-    Scalar sum(0);
-    if (!rising)
-      for (Index i = 0; i < length; ++i) sum += math::exp(at(r, rows, line, i) - Scalar(largest));
-    // The running sum has its own maximum: what comes later must not decide what underflows.
-    auto so_far = -math::infinity<Scalar>;
-    for (Index i = 0; i < length; ++i) {
-      Scalar& x = at(r, rows, line, i);
-      if (math::real(x) == -math::infinity<Scalar>) continue;
-      if (!rising) {
-        x -= Scalar(largest) + math::log(sum);
-        continue;
-      }
-      const auto next = std::max(so_far, math::real(x));
-      sum = (sum == Scalar(0) ? sum : sum * math::exp(Scalar(so_far - next))) + math::exp(x - Scalar(next));
-      so_far = next;
-      x -= Scalar(so_far) + math::log(sum);
-    }
+void normalise_columns_backward(const Matrix<Scalar>& before, const Matrix<Scalar>& after, Matrix<Scalar>& d,
+                                bool rising) {
+  const Index n = d.cols();
+  Matrix<Scalar> lines(5, n);
+  Scalar* const sum = lines.data();  // of the rows that the sum has reached
+  Scalar* const weight = sum + n;    // of one row
+  Scalar* const lse = weight + n;    // of one row
+  Scalar* const next = lse + n;      // lse of the row that came before in the sum
+  Scalar* const ratio = next + n;
+  std::fill_n(sum, n, Scalar(0));
+  std::fill_n(next, n, Scalar(math::infinity<Scalar>));
+  const auto pull = [&](Index i) {
+    std::copy_n(after.data() + i * n, n, weight);
+    transform_lanes(weight, n, [](const Scalar& x) { return WeightBelow{}(x, Scalar(0)); });
+    combine_lanes(weight, sum, n, std::multiplies<>{});
+    combine_lanes(d.data() + i * n, weight, n, std::minus<>{});
+  };
+  if (!rising) {
+    for (Index i = 0; i < d.rows(); ++i) combine_lanes(sum, d.data() + i * n, n, std::plus<>{});
+    for (Index i = 0; i < d.rows(); ++i) pull(i);
+    return;
+  }
+  for (Index i = d.rows(); i-- > 0;) {
+    // lse_i, or NaN in columns that have nothing in this row: there the sum waits.
+    std::copy_n(before.data() + i * n, n, lse);
+    combine_lanes(lse, after.data() + i * n, n, std::minus<>{});
+    std::copy_n(next, n, ratio);
+    combine_lanes(ratio, lse, n, [](const Scalar& later, const Scalar& now) {
+      return math::select(math::real(now) == math::real(now), math::exp(now - later), Scalar(1));
+    });
+    combine_lanes(next, lse, n, [](const Scalar& later, const Scalar& now) {
+      return math::select(math::real(now) == math::real(now), now, later);
+    });
+    combine_lanes(sum, ratio, n, std::multiplies<>{});
+    combine_lanes(sum, d.data() + i * n, n, std::plus<>{});
+    pull(i);
   }
 }
 
-/// d of the result of normalise_lines becomes that of its input. before: its input, after: its result.
+/// Rows are normalised as the columns of the transpose.
 template <class Scalar>
-void normalise_lines_backward(const Matrix<Scalar>& before, const Matrix<Scalar>& after, Matrix<Scalar>& d,
-                              bool rows, bool rising) {
-  const Index lines = rows ? after.rows() : after.cols(), length = rows ? after.cols() : after.rows();
-  for (Index line = 0; line < lines; ++line) {
-    std::vector<Scalar> pulled(std::size_t(length), Scalar(0));
-    for (Index i = 0; i < length; ++i) {
-      const Scalar x = at(before, rows, line, i);
-      if (math::real(x) == -math::infinity<Scalar>) continue;
-      // Entry k subtracted log sum exp over those up to k, or over all.
-      for (Index k = rising ? i : 0; k < length; ++k) {
-        const Scalar own = at(before, rows, line, k);
-        if (math::real(own) == -math::infinity<Scalar>) continue;
-        const Scalar lse = own - at(after, rows, line, k);
-        pulled[std::size_t(i)] += at(d, rows, line, k) * math::exp(x - lse);
-      }
-    }
-    for (Index i = 0; i < length; ++i) at(d, rows, line, i) -= pulled[std::size_t(i)];
-  }
+void normalise(Matrix<Scalar>& r, bool rows, bool rising) {
+  if (!rows) return normalise_columns(r, rising);
+  Matrix<Scalar> turned = r.transpose();
+  normalise_columns(turned, rising);
+  r = turned.transpose();
+}
+
+template <class Scalar>
+void normalise_backward(const Matrix<Scalar>& before, const Matrix<Scalar>& after, Matrix<Scalar>& d,
+                        bool rows, bool rising) {
+  if (!rows) return normalise_columns_backward(before, after, d, rising);
+  Matrix<Scalar> turned = d.transpose();
+  normalise_columns_backward<Scalar>(before.transpose(), after.transpose(), turned, rising);
+  d = turned.transpose();
 }
 
 /// Zero or more noise, of the scores' shape.
@@ -144,15 +231,15 @@ Matrix<Scalar> sinkhorn(const Matrix<Scalar>& scores, const SinkhornOptions& opt
   attention::check_sinkhorn(scores, options, noise);
   Matrix<Scalar> r = attention::sinkhorn_logits(scores, options, noise);
   for (Index i = 0; i < options.iterations; ++i) {
-    attention::normalise_lines(r, true, false);
-    attention::normalise_lines(r, false, options.order == SinkhornOrder::causal);
+    attention::normalise(r, true, false);
+    attention::normalise(r, false, options.order == SinkhornOrder::causal);
   }
-  for (Index i = 0; i < r.size(); ++i) r.data()[i] = math::exp(r.data()[i]);
+  transform_lanes(r.data(), r.size(), [](const Scalar& x) { return attention::WeightBelow{}(x, Scalar(0)); });
   return r;
 }
 
 /// The gradient of the scores, given that of sinkhorn(scores). Steps are computed again and kept meanwhile.
-/// Cost: O(iterations blocks^2), causal O(iterations blocks^3).
+/// Cost: O(iterations blocks^2) time and memory.
 template <class Scalar>
 Matrix<Scalar> sinkhorn_backward(const Matrix<Scalar>& scores, const Matrix<Scalar>& d_weights,
                                  const SinkhornOptions& options = {}, const Matrix<Scalar>& noise = {}) {
@@ -164,14 +251,14 @@ Matrix<Scalar> sinkhorn_backward(const Matrix<Scalar>& scores, const Matrix<Scal
   std::vector<Matrix<Scalar>> steps{attention::sinkhorn_logits(scores, options, noise)};
   for (Index i = 0; i < 2 * options.iterations; ++i) {
     Matrix<Scalar> next = steps.back();
-    attention::normalise_lines(next, i % 2 == 0, i % 2 != 0 && rising);
+    attention::normalise(next, i % 2 == 0, i % 2 != 0 && rising);
     steps.push_back(std::move(next));
   }
   Matrix<Scalar> d = d_weights;
   for (Index i = 0; i < d.size(); ++i) d.data()[i] *= math::exp(steps.back().data()[i]);
   for (Index i = 2 * options.iterations; i-- > 0;)
-    attention::normalise_lines_backward(steps[std::size_t(i)], steps[std::size_t(i + 1)], d, i % 2 == 0,
-                                        i % 2 != 0 && rising);
+    attention::normalise_backward(steps[std::size_t(i)], steps[std::size_t(i + 1)], d, i % 2 == 0,
+                                  i % 2 != 0 && rising);
   for (Index i = 0; i < d.size(); ++i) {
     const Scalar x = scores.data()[i];
     d.data()[i] /= Scalar(Real(options.temperature));

@@ -8,6 +8,8 @@
 #include <headwise/mask/sliding_window.hpp>
 #include <headwise/mask/strided.hpp>
 
+#include <utility>
+
 namespace headwise {
 
 namespace attention {
@@ -34,12 +36,6 @@ struct StridedHalves {
         "classes are classes of rows");
   }
 };
-
-/// A sink would join both softmaxes, and so count twice.
-template <class Scalar, class Score>
-constexpr bool joins_one_softmax() {
-  return !has_sink<decltype(bind_score<Scalar>(std::declval<const Score&>(), Context{}))>();
-}
 
 }  // namespace attention
 
