@@ -85,5 +85,25 @@ TEST(Accuracy, ExtremeFiniteInputGivesNoNaN) {
   }
 }
 
+/// Root mean square error of float attention over values between 0 and 1, nearly all keys alike: what is left
+/// is the error of two long sums.
+double error_of_sums(Index length, InstructionSet set) {
+  const Matrix<float> query = 0.1f * random(48, 16, 1).cast<float>(),
+                      key = random(length, 16, 2).cast<float>(),
+                      value = random(length, 16, 3).cast<float>().cwiseAbs();
+  const Matrix<double> weights =
+      (query.cast<double>() * key.cast<double>().transpose()).array().exp().matrix();
+  const Matrix<double> expected =
+      (weights * value.cast<double>()).array().colwise() / weights.rowwise().sum().array();
+  const Matrix<float> output =
+      attend(query, key, value, {.scale = 1.0, .query_offset = 0, .instruction_set = set});
+  return std::sqrt((output.cast<double>() - expected).squaredNorm() / double(expected.size()));
+}
+
+TEST(Accuracy, LongSumsAreNoWorseThanShortOnes) {
+  for (InstructionSet set : check::instruction_sets())
+    EXPECT_LT(error_of_sums(16384, set), 1.5 * error_of_sums(256, set)) << name(set);
+}
+
 }  // namespace
 }  // namespace headwise

@@ -24,6 +24,11 @@ class Buffer {
         data_(static_cast<Scalar*>(::operator new(std::size_t(std::max<Index>(size, 1)) * sizeof(Scalar),
                                                   std::align_val_t(alignment)))) {}
 
+  /// Makes room for `size` scalars. What was there is kept only where there was room already.
+  void reserve(Index size) {
+    if (size > size_) *this = Buffer(size);
+  }
+
   Scalar* data() noexcept { return data_.get(); }
   const Scalar* data() const noexcept { return data_.get(); }
   Index size() const noexcept { return size_; }
