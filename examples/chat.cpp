@@ -31,6 +31,7 @@ struct Settings {
   bool raw = false, quiet = false;
   hw::Index new_tokens = 256, window = 0, sinks = 0;
   std::uint64_t seed = 1;
+  int threads = 1;
   hw::model::SampleOptions sample{.temperature = 0.2, .top_p = 0.9};
 };
 
@@ -54,7 +55,11 @@ template <class Decoder>
 class Talk {
  public:
   Talk(const Decoder& decoder, const hw::io::BytePair& tokenizer, const Settings& settings)
-      : decoder_(decoder), tokenizer_(tokenizer), settings_(settings), rng_(settings.seed) {}
+      : decoder_(decoder),
+        tokenizer_(tokenizer),
+        settings_(settings),
+        rng_(settings.seed),
+        pool_(settings.threads) {}
 
   /// Goes on from all that was said before.
   void answer(const std::vector<hw::TokenId>& prompt) {
@@ -77,18 +82,21 @@ class Talk {
  private:
   hw::TokenId next(const std::vector<hw::TokenId>& ids) {
     const hw::layer::Rolling rolling{.window = settings_.window, .sinks = settings_.sinks};
-    auto [states, cache] = settings_.window > 0 ? decoder_.step(ids, std::move(cache_), {}, rolling.mask())
-                                                : decoder_.step(ids, std::move(cache_));
+    const hw::AttendOptions options{.executor = pool_.executor()};
+    auto [states, cache] = settings_.window > 0
+                               ? decoder_.step(ids, std::move(cache_), options, rolling.mask())
+                               : decoder_.step(ids, std::move(cache_), options);
     if (settings_.window > 0) rolling.roll(cache);
     cache_ = std::move(cache);
     const hw::Matrix<float> last = states.bottomRows(1);
-    return hw::model::sample(decoder_.logits(last), settings_.sample, rng_);
+    return hw::model::sample(decoder_.logits(last, options.executor), settings_.sample, rng_);
   }
 
   const Decoder& decoder_;
   const hw::io::BytePair& tokenizer_;
   const Settings& settings_;
   hw::Rng rng_;
+  hw::ThreadPool pool_;
   typename Decoder::Cache cache_;
 };
 
@@ -147,6 +155,7 @@ int main(int argc, char** argv) {
   app.add_option("--window", settings.window,
                  "Tokens that attention reaches back, with a cache that rolls; 0: all");
   app.add_option("--sinks", settings.sinks, "First tokens that stay in sight of a window");
+  app.add_option("--threads", settings.threads, "Threads, this one included")->capture_default_str();
   app.add_flag("--quiet", settings.quiet, "No tokens a second");
   CLI11_PARSE(app, argc, argv);
   try {

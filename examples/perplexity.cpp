@@ -118,8 +118,7 @@ int main(int argc, char** argv) {
   app.add_option("--weights", settings.weights, "How weights are kept in memory")
       ->check(CLI::IsMember({"file", "F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1"}))
       ->capture_default_str();
-  app.add_option("--threads", settings.threads, "Threads for attention, this one included")
-      ->capture_default_str();
+  app.add_option("--threads", settings.threads, "Threads, this one included")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     run(settings);

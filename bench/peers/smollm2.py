@@ -119,6 +119,7 @@ def peer(path):
 
 model = peer(options.model)
 library = timing.build("smollm2_library.cpp", ["-Wl,--no-as-needed", "-lutf8proc"])
+library.headwise_threads(ctypes.c_int(options.threads))
 library.headwise_bytes_a_token.restype = ctypes.c_double
 library.headwise_logits.restype = ctypes.POINTER(ctypes.c_float)
 ids = torch.from_numpy(np.random.default_rng(1).integers(20, 40000, (1, options.prompt)).astype(np.int32))

@@ -1,10 +1,12 @@
 // A C interface to the real decoder, for smollm2.py.
+#include <headwise/core/thread_pool.hpp>
 #include <headwise/io/gguf_llama.hpp>
 #include <headwise/model/generate.hpp>
 
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,12 +14,22 @@ namespace {
 
 using namespace headwise;
 
+std::optional<ThreadPool> pool;
 std::unique_ptr<io::StoredDecoder> decoder;
 io::StoredDecoder::Cache prompt_cache;
 Matrix<float> last_logits;
 double weight_bytes = 0;
 
+AttendOptions call() {
+  AttendOptions options;
+  if (pool) options.executor = pool->executor();
+  return options;
+}
+
 }  // namespace
+
+/// Threads of prefill and decode, the caller's included; 1 until it is called.
+extern "C" void headwise_threads(int count) { pool.emplace(count); }
 
 /// Loads a GGUF file, its weights as they are or in the named format. Returns 0 when it fails.
 extern "C" int headwise_load(const char* path, const char* format_name) {
@@ -49,9 +61,9 @@ extern "C" double headwise_bytes_a_token(long context) {
 
 /// All hidden states of a prompt and the logits of its last token; its cache is kept.
 extern "C" void headwise_prefill(const int* ids, long count) {
-  auto [states, cache] = decoder->step(std::span<const TokenId>(ids, std::size_t(count)), {});
+  auto [states, cache] = decoder->step(std::span<const TokenId>(ids, std::size_t(count)), {}, call());
   const Matrix<float> last = states.bottomRows(1);
-  last_logits = decoder->logits(last);
+  last_logits = decoder->logits(last, call().executor);
   prompt_cache = std::move(cache);
 }
 
@@ -60,16 +72,18 @@ extern "C" void headwise_decode(long count) {
   io::StoredDecoder::Cache cache = prompt_cache;
   std::vector<TokenId> token = model::largest_columns(last_logits);
   for (long i = 0; i < count; ++i) {
-    auto [states, longer] = decoder->step(token, std::move(cache));
+    auto [states, longer] = decoder->step(token, std::move(cache), call());
     cache = std::move(longer);
-    token = model::largest_columns(decoder->logits(states));
+    token = model::largest_columns(decoder->logits(states, call().executor));
   }
 }
 
 /// logits [vocab_size] of the last prompt's last token.
 extern "C" const float* headwise_logits() { return last_logits.data(); }
 
-/// a = b + 3 c, three arrays of `count` floats.
+/// a = b + 3 c, three arrays of `count` floats, in eight parts.
 extern "C" void headwise_triad(float* a, const float* b, const float* c, long count) {
-  for (long i = 0; i < count; ++i) a[i] = b[i] + 3 * c[i];
+  call().executor(8, [&](Index part) {
+    for (long i = count * part / 8; i < count * (part + 1) / 8; ++i) a[i] = b[i] + 3 * c[i];
+  });
 }

@@ -95,7 +95,9 @@ requires SameScalar<Q, K, V> Matrix<scalar_of<Q>> attend_paged(const Q& query, c
     expect_page_table(tables[s], pool, "attend_paged: tables[" + std::to_string(s) + "]");
 
   std::vector<Position> positions(std::size_t(pool.rows()), 0);
-  Matrix<Scalar> output;
+  const Index heads = attention::head_count(options.heads);
+  const Index kv_heads = attention::head_count(attention::detail::kv_heads_of(options));
+  Matrix<Scalar> output(query.rows(), heads * (value_pool.cols() / kv_heads));
   for (Index s = 0; s < queries.sequences(); ++s) {
     const Index q_len = queries[s].size();
     if (q_len == 0) continue;
@@ -109,10 +111,9 @@ requires SameScalar<Q, K, V> Matrix<scalar_of<Q>> attend_paged(const Q& query, c
     call.query_positions = at;
     call.key_positions = positions;
     const Plans plans{{Plan{{{RowList::contiguous({0, q_len}), RowList::of(std::move(rows))}}}}};
-    const auto attended = attend_over(plans, query.middleRows(queries[s].begin, q_len), key_pool, value_pool,
-                                      call, mask, score);
-    if (output.rows() == 0) output.resize(query.rows(), attended.output.cols());
-    output.middleRows(queries[s].begin, q_len) = attended.output;
+    output.middleRows(queries[s].begin, q_len) =
+        attend_over(plans, query.middleRows(queries[s].begin, q_len), key_pool, value_pool, call, mask, score)
+            .output;
   }
   return output;
 }

@@ -60,7 +60,8 @@ class Block {
   template <Sequence X, class Mask = mask::None, class Score = score::None>
   auto operator()(const X& x, const AttendOptions& options = {}, const Mask& mask = {},
                   const Score& score = {}) const {
-    return wired(x, [&](const auto& seen) { return attention_(seen, options, mask, score); });
+    return wired(x, options.executor,
+                 [&](const auto& seen) { return attention_(seen, options, mask, score); });
   }
 
   /// With cross-attention to `memory`: another matrix of rows, or what cross_attention() remembered of it.
@@ -69,25 +70,25 @@ class Block {
               const Memory& memory, const AttendOptions& memory_options,
               const MemoryMask& memory_mask) const {
     return wired(
-        x, [&](const auto& seen) { return attention_(seen, options, mask, score); },
+        x, options.executor, [&](const auto& seen) { return attention_(seen, options, mask, score); },
         [&](const auto& seen) { return looked_up(seen, memory, memory_options, memory_mask); });
   }
 
   /// Self-attention goes on from a cache.   x [n, d_model] -> {output [n, d_model], cache}
-  template <RealMatrix X, class Mask = mask::None, class Score = score::None>
-  Cached<Matrix<Scalar>, Scalar> operator()(const X& x, Cache cache, const AttendOptions& options = {},
-                                            const Mask& mask = {}, const Score& score = {}) const {
-    Matrix<Scalar> y = wired(x, going_on(cache, options, mask, score));
+  template <RealMatrix X, AttentionCache<Scalar_> C, class Mask = mask::None, class Score = score::None>
+  Cached<Matrix<Scalar>, C> operator()(const X& x, C cache, const AttendOptions& options = {},
+                                       const Mask& mask = {}, const Score& score = {}) const {
+    Matrix<Scalar> y = wired(x, options.executor, going_on(cache, options, mask, score));
     return {std::move(y), std::move(cache)};
   }
   template <RealMatrix X, class Memory, class Mask, class Score, class MemoryMask>
-  Cached<Matrix<Scalar>, Scalar> across(const X& x, Cache cache, const AttendOptions& options,
-                                        const Mask& mask, const Score& score, const Memory& memory,
-                                        const AttendOptions& memory_options,
-                                        const MemoryMask& memory_mask) const {
-    Matrix<Scalar> y = wired(x, going_on(cache, options, mask, score), [&](const auto& seen) {
-      return looked_up(seen, memory, memory_options, memory_mask);
-    });
+  Cached<Matrix<Scalar>, Cache> across(const X& x, Cache cache, const AttendOptions& options,
+                                       const Mask& mask, const Score& score, const Memory& memory,
+                                       const AttendOptions& memory_options,
+                                       const MemoryMask& memory_mask) const {
+    Matrix<Scalar> y =
+        wired(x, options.executor, going_on(cache, options, mask, score),
+              [&](const auto& seen) { return looked_up(seen, memory, memory_options, memory_mask); });
     return {std::move(y), std::move(cache)};
   }
 
@@ -113,19 +114,20 @@ class Block {
   }
 
   template <class X, class Attend, class Across = Nothing>
-  auto wired(const X& x, Attend&& self, Across&& across_memory = {}) const {
+  auto wired(const X& x, const Executor& executor, Attend&& self, Across&& across_memory = {}) const {
+    const auto feed_forward = [&](const auto& seen) { return feed_forward_(seen, executor); };
     if (wiring_ == Wiring::parallel) {
-      return add(add(self(attention_norm_(x)), feed_forward_(feed_forward_norm_(x))), x);
+      return add(add(self(attention_norm_(x)), feed_forward(feed_forward_norm_(x))), x);
     }
     auto y = residual(attention_norm_, x, self);
     if constexpr (!std::is_same_v<std::remove_cvref_t<Across>, Nothing>) {
       expect_cross_attention();
       y = residual(*cross_norm_, y, across_memory);
     }
-    return residual(feed_forward_norm_, y, feed_forward_);
+    return residual(feed_forward_norm_, y, feed_forward);
   }
 
-  auto going_on(Cache& cache, const AttendOptions& options, const auto& mask, const auto& score) const {
+  auto going_on(auto& cache, const AttendOptions& options, const auto& mask, const auto& score) const {
     return [&](const auto& seen) {
       auto [output, longer] = attention_(seen, std::move(cache), options, mask, score);
       cache = std::move(longer);

@@ -39,10 +39,11 @@ class Embedding {
   /// x [n, width], ids [n] -> [n, width]. Throws ShapeError as above, or when the lengths differ.
   auto added_to(const Sequence auto& x, const auto& ids) const { return add_embedding(x, weight_, ids); }
 
-  /// x [n, width] -> [n, count]. Throws ShapeError when x is not `width` wide.
-  auto scores(const Sequence auto& x) const {
+  /// x [n, width] -> [n, count], the same bits for any executor. Throws ShapeError when x is not `width`
+  /// wide.
+  auto scores(const Sequence auto& x, const Executor& executor = {}) const {
     expect_equal("Embedding: columns of x", x.cols(), options_.width);
-    return multiply_transposed(x, weight_);
+    return detail::multiplied(x, weight_, executor);
   }
 
   /// Visits weight [count, width].

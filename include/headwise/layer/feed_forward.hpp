@@ -38,10 +38,13 @@ class FeedForward {
     if (options.gated) gate_.emplace(up_.options(), initial);
   }
 
-  /// x [n, d_model] -> [n, d_model]. Throws ShapeError when x is not d_model wide.
-  auto operator()(const Sequence auto& x) const {
-    if (gate_) return down_(multiply_elementwise(activated(options_.activation, (*gate_)(x)), up_(x)));
-    return down_(activated(options_.activation, up_(x)));
+  /// x [n, d_model] -> [n, d_model], the same bits for any executor. Throws ShapeError when x is not d_model
+  /// wide.
+  auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
+    if (!gate_) return down_(activated(options_.activation, up_(x, executor)), executor);
+    return down_(
+        multiply_elementwise(activated(options_.activation, (*gate_)(x, executor)), up_(x, executor)),
+        executor);
   }
 
   /// Visits up.*, gate.* if gated, down.*.

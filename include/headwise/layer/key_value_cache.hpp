@@ -5,6 +5,7 @@
 #include <headwise/core/ragged_rows.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -151,11 +152,27 @@ class KeyValueCache {
   bool complete_ = true;
 };
 
+/// What attention goes on from: keys and values of texts, wherever they are kept. Beside these members a kind
+/// of cache has
+///
+///     attend_cached(query, positions, cache, options, mask, score) -> [n, heads * value_dim]
+///
+/// in its own namespace: n new rows, whose positions next_positions() said before they were appended, look at
+/// all that is kept of their texts. KeyValueCache, RollingCache and PagedCache are such, and give the same
+/// numbers.
+template <class C, class Scalar>
+concept AttentionCache = std::copyable<C> && std::default_initializable<C> &&
+    requires(C& cache, const C& kept, const ConstMatrixRef<Scalar>& rows, const RaggedRows& texts) {
+  { kept.empty() } -> std::convertible_to<bool>;
+  { kept.next_positions(texts) } -> std::same_as<std::vector<Position>>;
+  cache.append(rows, rows, texts);
+};
+
 /// What a call that goes on from a cache returns.
-template <class Output, class Scalar>
+template <class Output, class Cache>
 struct Cached {
   Output output;
-  KeyValueCache<Scalar> cache;
+  Cache cache;
 };
 
 }  // namespace headwise::layer

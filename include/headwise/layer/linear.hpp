@@ -34,10 +34,11 @@ class Linear {
     if (options.bias) bias_ = Initial::constant<Scalar>(1, options.out, 0);
   }
 
-  /// x [n, in] -> [n, out]. Throws ShapeError when x is not `in` wide.
-  auto operator()(const Sequence auto& x) const {
+  /// x [n, in] -> [n, out], the same bits for any executor. Throws ShapeError when x is not `in` wide.
+  auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
     expect_equal("Linear: columns of x", x.cols(), options_.in);
-    return options_.bias ? affine(x, weight_, bias_) : multiply_transposed(x, weight_);
+    return options_.bias ? detail::affinely_mapped(x, weight_, bias_, executor)
+                         : detail::multiplied(x, weight_, executor);
   }
 
   /// Visits weight [out, in] and, if there is one, bias [1, out].

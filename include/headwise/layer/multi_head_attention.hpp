@@ -1,6 +1,7 @@
 #pragma once
 
 #include <headwise/attention/attend.hpp>
+#include <headwise/layer/cached_attention.hpp>
 #include <headwise/layer/key_value_cache.hpp>
 #include <headwise/layer/linear.hpp>
 #include <headwise/layer/part.hpp>
@@ -77,47 +78,43 @@ class MultiHeadAttention {
   auto across(const X& x, const K& key_source, const V& value_source, const AttendOptions& options = {},
               const Mask& mask = {}, const Score& score = {}) const {
     const AttendOptions call = filled(options);
-    auto query = query_(x);
-    auto key = key_(key_source);
-    if (!options_.rotary) return output_(attend(query, key, value_(value_source), call, mask, score));
+    auto query = query_(x, call.executor);
+    auto key = key_(key_source, call.executor);
+    if (!options_.rotary) {
+      return output_(attend(query, key, value_(value_source, call.executor), call, mask, score),
+                     call.executor);
+    }
     const TokenPositions at = token_positions(call, query.rows(), key.rows());
     const auto query_turn = rotation<Scalar>(*options_.rotary, at.query, at.query_rows, at.lengths);
     const auto key_turn =
         at.key == at.query ? query_turn : rotation<Scalar>(*options_.rotary, at.key, at.key_rows, at.lengths);
     return output_(attend(rotate(query, query_turn, options_.heads), rotate(key, key_turn, options_.kv_heads),
-                          value_(value_source), call, mask, score));
+                          value_(value_source, call.executor), call, mask, score),
+                   call.executor);
   }
 
   /// Self-attention that goes on from a cache: x stands behind what is cached, sees it, and joins it. With
   /// Causal, token after token gives what one call over the whole text gives.
   ///   x [n, d_model], the new tokens' borders in options.query_rows -> {output [n, d_model], cache}
   /// Throws ShapeError when options name positions or key rows, which the cache knows.
-  template <RealMatrix X, class Mask = mask::None, class Score = score::None>
-  Cached<Matrix<Scalar>, Scalar> operator()(const X& x, Cache cache, const AttendOptions& options = {},
-                                            const Mask& mask = {}, const Score& score = {}) const {
+  template <RealMatrix X, AttentionCache<Scalar_> C, class Mask = mask::None, class Score = score::None>
+  Cached<Matrix<Scalar>, C> operator()(const X& x, C cache, const AttendOptions& options = {},
+                                       const Mask& mask = {}, const Score& score = {}) const {
     expect_cache_decides(options);
     AttendOptions call = filled(options);
     call.query_rows = options.query_rows.over(x.rows(), "MultiHeadAttention: x");
     const std::vector<Position> positions = cache.next_positions(call.query_rows);
-    Matrix<Scalar> query = query_(x), key = key_(x);
+    Matrix<Scalar> query = query_(x, call.executor), key = key_(x, call.executor);
     if (options_.rotary && !turns_late()) {
       const auto turn = rotation<Scalar>(*options_.rotary, positions, call.query_rows, {});
       query = rotate(query, turn, options_.heads);
       key = rotate(key, turn, options_.kv_heads);
     }
-    cache.append(key, value_(x), call.query_rows);
-    call.key_rows = cache.rows();
-    if (cache.complete()) {
-      call.query_offset = align_last;
-    } else {
-      call.query_positions = positions;
-      call.key_positions = cache.positions();
-    }
-    return {output_(attended(query, positions, cache, call, mask, score)), std::move(cache)};
+    cache.append(key, value_(x, call.executor), call.query_rows);
+    return {output_(attended(query, positions, cache, call, mask, score), call.executor), std::move(cache)};
   }
-  template <RealMatrix X, MaskPolicy Mask, class Score = score::None>
-  Cached<Matrix<Scalar>, Scalar> operator()(const X& x, Cache cache, const Mask& mask,
-                                            const Score& score = {}) const {
+  template <RealMatrix X, AttentionCache<Scalar_> C, MaskPolicy Mask, class Score = score::None>
+  Cached<Matrix<Scalar>, C> operator()(const X& x, C cache, const Mask& mask, const Score& score = {}) const {
     return (*this)(x, std::move(cache), AttendOptions{}, mask, score);
   }
 
@@ -125,10 +122,11 @@ class MultiHeadAttention {
   ///   source [k, width], when key_width and value_width are equal; its sequences in `rows`
   /// Throws ShapeError for a layer with rotary positions, which cross-attention with a memory does not have.
   template <RealMatrix X>
-  Cache remembered(const X& source, const RaggedRows& rows = {}) const {
+  Cache remembered(const X& source, const RaggedRows& rows = {}, const Executor& executor = {}) const {
     expect_no_rotary();
     Cache cache;
-    cache.append(key_(source), value_(source), rows.over(source.rows(), "MultiHeadAttention: source"));
+    cache.append(key_(source, executor), value_(source, executor),
+                 rows.over(source.rows(), "MultiHeadAttention: source"));
     return cache;
   }
 
@@ -139,7 +137,8 @@ class MultiHeadAttention {
     expect_no_rotary();
     AttendOptions call = filled(options);
     call.key_rows = memory.rows();
-    return output_(attend(query_(x), memory.key(), memory.value(), call, mask, score));
+    return output_(attend(query_(x, call.executor), memory.key(), memory.value(), call, mask, score),
+                   call.executor);
   }
 
   /// Visits query.*, key.*, value.*, output.*.
@@ -153,11 +152,23 @@ class MultiHeadAttention {
   /// they are and all turned at every call.
   bool turns_late() const { return position::reads_length(options_.rotary->options().scaling); }
 
-  Matrix<Scalar> attended(const Matrix<Scalar>& query, const std::vector<Position>& positions,
-                          const Cache& cache, const AttendOptions& call, const auto& mask,
-                          const auto& score) const {
-    if (!options_.rotary || !turns_late())
-      return attend(query, cache.key(), cache.value(), call, mask, score);
+  template <class C>
+  Matrix<Scalar> attended(const Matrix<Scalar>& query, const std::vector<Position>& positions, const C& cache,
+                          const AttendOptions& call, const auto& mask, const auto& score) const {
+    if (!options_.rotary || !turns_late()) return attend_cached(query, positions, cache, call, mask, score);
+    if constexpr (requires { side_by_side(cache); }) {
+      return attended_late(query, positions, side_by_side(cache), call, mask, score);
+    } else {
+      throw ShapeError(
+          "MultiHeadAttention: a rotary scaling that reads the length of the text is given a cache that does "
+          "not keep its texts side by side, expected a KeyValueCache or RollingCache");
+    }
+  }
+
+  Matrix<Scalar> attended_late(const Matrix<Scalar>& query, const std::vector<Position>& positions,
+                               const Cache& cache, const AttendOptions& options, const auto& mask,
+                               const auto& score) const {
+    const AttendOptions call = placed(options, positions, cache);
     std::vector<Index> lengths;
     for (Index s = 0; s < cache.sequences(); ++s) lengths.push_back(cache.next_position(s));
     const auto query_turn = rotation<Scalar>(*options_.rotary, positions, call.query_rows, lengths);

@@ -2,9 +2,11 @@
 
 #include <headwise/core/error.hpp>
 #include <headwise/core/policy.hpp>
+#include <headwise/layer/cached_attention.hpp>
 #include <headwise/layer/key_value_cache.hpp>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace headwise::layer {
@@ -76,5 +78,50 @@ struct Rolling {
     expect_not_negative("Rolling: sinks", sinks);
   }
 };
+
+/// A KeyValueCache that rolls by itself: before new rows join, it drops what none of them sees.
+///
+///     std::vector caches(layers, layer::RollingCache<float>({.window = 256, .sinks = 4}));
+///     auto [states, longer] = decoder.step(ids, std::move(caches), {}, rolling.mask());
+///
+/// The mask of every call must be that of the same Rolling. Memory, cost and errors are its own.
+template <class Scalar>
+class RollingCache {
+ public:
+  RollingCache() = default;
+  explicit RollingCache(const Rolling& rolling) : rolling_(rolling) { (void)rolling.mask(); }
+
+  bool empty() const noexcept { return held_.empty(); }
+  std::vector<Position> next_positions(const RaggedRows& rows) const { return held_.next_positions(rows); }
+
+  /// As KeyValueCache::append; nothing is changed when it throws.
+  void append(const ConstMatrixRef<Scalar>& key, const ConstMatrixRef<Scalar>& value,
+              const RaggedRows& rows) {
+    rolling_.roll(held_);
+    held_.append(key, value, rows);
+  }
+
+  const Rolling& rolling() const noexcept { return rolling_; }
+
+  /// What is kept.
+  const KeyValueCache<Scalar>& held() const noexcept { return held_; }
+
+ private:
+  Rolling rolling_;
+  KeyValueCache<Scalar> held_;
+};
+
+template <class Scalar>
+const KeyValueCache<Scalar>& side_by_side(const RollingCache<Scalar>& cache) noexcept {
+  return cache.held();
+}
+
+/// As attend_cached over a KeyValueCache.
+template <class Scalar, class Mask, class Score>
+Matrix<Scalar> attend_cached(const Matrix<Scalar>& query, std::span<const Position> positions,
+                             const RollingCache<Scalar>& cache, const AttendOptions& options,
+                             const Mask& mask, const Score& score) {
+  return attend_cached(query, positions, cache.held(), options, mask, score);
+}
 
 }  // namespace headwise::layer

@@ -36,9 +36,10 @@ class Stack {
   /// One cache a block; empty at the start of a text.
   using Caches = std::vector<Cache>;
 
+  template <class C>
   struct GoneOn {
     Matrix<Scalar> output;
-    Caches caches;
+    std::vector<C> caches;
   };
 
   /// Throws ShapeError when layers is negative or the block's sizes do not fit each other.
@@ -76,9 +77,10 @@ class Stack {
 
   /// Every block's self-attention goes on from its cache.   x [n, d_model] -> {output [n, d_model], caches}
   /// Throws ShapeError when there are caches, but not one a block.
-  template <RealMatrix X, class Mask = mask::None, class Score = score::None>
-  GoneOn operator()(const X& x, Caches caches, const AttendOptions& options = {}, const Mask& mask = {},
-                    const Score& score = {}) const {
+  template <RealMatrix X, class Mask = mask::None, class Score = score::None,
+            AttentionCache<Scalar_> C = KeyValueCache<Scalar_>>
+  GoneOn<C> operator()(const X& x, std::vector<C> caches, const AttendOptions& options = {},
+                       const Mask& mask = {}, const Score& score = {}) const {
     adopt(caches);
     Matrix<Scalar> y =
         driven(x, Unobserved{}, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
@@ -91,9 +93,9 @@ class Stack {
 
   /// The same with cross-attention to what `remembered` returned.
   template <RealMatrix X, class Mask, class Score, class MemoryMask>
-  GoneOn across(const X& x, Caches caches, const AttendOptions& options, const Mask& mask, const Score& score,
-                const Caches& memory, const AttendOptions& memory_options,
-                const MemoryMask& memory_mask) const {
+  GoneOn<Cache> across(const X& x, Caches caches, const AttendOptions& options, const Mask& mask,
+                       const Score& score, const Caches& memory, const AttendOptions& memory_options,
+                       const MemoryMask& memory_mask) const {
     adopt(caches);
     expect_equal("Stack: memories", Index(memory.size()), layers(),
                  "one a block, as `remembered` makes them");
@@ -109,10 +111,10 @@ class Stack {
 
   /// The keys and values of `memory` for every block's cross-attention, made once.   memory [k, width]
   template <RealMatrix X>
-  Caches remembered(const X& memory, const RaggedRows& rows = {}) const {
+  Caches remembered(const X& memory, const RaggedRows& rows = {}, const Executor& executor = {}) const {
     Caches result;
     for (const Block<Scalar, Weight>& block : blocks_)
-      result.push_back(block.cross_attention().remembered(memory, rows));
+      result.push_back(block.cross_attention().remembered(memory, rows, executor));
     return result;
   }
 
@@ -135,7 +137,7 @@ class Stack {
     return norm_ ? (*norm_)(h) : h;
   }
 
-  void adopt(Caches& caches) const {
+  void adopt(auto& caches) const {
     if (caches.empty()) caches.resize(blocks_.size());
     expect_equal("Stack: caches", Index(caches.size()), layers(),
                  "one a block, or none at the start of a text");

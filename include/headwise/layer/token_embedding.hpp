@@ -65,7 +65,9 @@ class TokenEmbedding {
   }
 
   /// x E^T, the scores of every token, for a head tied to the embedding.   x [n, d_model] -> [n, vocab_size]
-  auto scores(const Sequence auto& x) const { return tokens_.scores(x); }
+  auto scores(const Sequence auto& x, const Executor& executor = {}) const {
+    return tokens_.scores(x, executor);
+  }
 
   /// Visits tokens.*, positions.table, kinds.*, norm.*: those that exist.
   void for_each_parameter(auto&& visit) { visit_all(*this, visit); }

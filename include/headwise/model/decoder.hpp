@@ -55,9 +55,10 @@ class Decoder {
   /// Keys and values of all layers: a value, moved in and out. Empty at the start of a text.
   using Cache = typename layer::Stack<Scalar, Weight>::Caches;
 
+  template <class C>
   struct GoneOn {
     Matrix<Scalar> output;
-    Cache cache;
+    std::vector<C> cache;
   };
 
   /// Throws ShapeError when sizes do not fit each other.
@@ -76,12 +77,12 @@ class Decoder {
   /// Throws ShapeError when an id or position is not in its table, and as `attend` does.
   template <class Ids, class Mask = mask::Causal>
   auto operator()(const Ids& ids, const AttendOptions& options = {}, const Mask& mask = {}) const {
-    return logits(states(ids, options, mask, score_));
+    return logits(states(ids, options, mask, score_), options.executor);
   }
   template <class Ids, class Mask, class OtherScore>
   auto operator()(const Ids& ids, const AttendOptions& options, const Mask& mask,
                   const OtherScore& score) const {
-    return logits(states(ids, options, mask, score));
+    return logits(states(ids, options, mask, score), options.executor);
   }
 
   /// ids [n] -> what the head reads, [n, d_model]. observe(i, x) sees the input of block i, and lastly the
@@ -97,18 +98,20 @@ class Decoder {
     return states(ids, options, mask, score_);
   }
 
-  /// states [n, d_model] -> logits [n, vocab_size]
-  auto logits(const Sequence auto& states) const {
-    return head_ ? (*head_)(states) : embedding_.scores(states);
+  /// states [n, d_model] -> logits [n, vocab_size], the same bits for any executor
+  auto logits(const Sequence auto& states, const Executor& executor = {}) const {
+    return head_ ? (*head_)(states, executor) : embedding_.scores(states, executor);
   }
 
   /// Goes on from a cache: the whole prompt at once, or token by token, as one likes.
   ///     auto [states, cache] = decoder.step(ids, std::move(cache));
   ///   ids [n], borders in options.query_rows as in the cache -> {states [n, d_model], cache}
+  /// The cache is one layer::KeyValueCache a layer unless another kind is handed over at the start of the
+  /// text: layer::RollingCache, layer::PagedCache, or one's own.
   /// Throws ShapeError when the batch does not fit the cache, and as above.
-  template <class Mask, class OtherScore>
-  GoneOn step(std::span<const TokenId> ids, Cache cache, const AttendOptions& options, const Mask& mask,
-              const OtherScore& score) const {
+  template <class Mask, class OtherScore, layer::AttentionCache<Scalar> C = layer::KeyValueCache<Scalar>>
+  GoneOn<C> step(std::span<const TokenId> ids, std::vector<C> cache, const AttendOptions& options,
+                 const Mask& mask, const OtherScore& score) const {
     const RaggedRows rows = options.query_rows.over(Index(ids.size()), "Decoder: ids");
     const std::vector<Position> positions =
         cache.empty() ? position::within_sequences(rows) : cache.front().next_positions(rows);
@@ -116,9 +119,9 @@ class Decoder {
         stack_(Matrix<Scalar>(embedding_(ids, positions)), std::move(cache), options, mask, score);
     return {std::move(output), std::move(longer)};
   }
-  template <class Mask = mask::Causal>
-  GoneOn step(std::span<const TokenId> ids, Cache cache, const AttendOptions& options = {},
-              const Mask& mask = {}) const {
+  template <class Mask = mask::Causal, layer::AttentionCache<Scalar> C = layer::KeyValueCache<Scalar>>
+  GoneOn<C> step(std::span<const TokenId> ids, std::vector<C> cache, const AttendOptions& options = {},
+                 const Mask& mask = {}) const {
     return step(ids, std::move(cache), options, mask, score_);
   }
 

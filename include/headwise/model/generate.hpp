@@ -12,7 +12,7 @@ namespace headwise::model {
 struct GenerateOptions {
   Index new_tokens = 32;          ///< at most
   std::optional<TokenId> stop{};  ///< a text ends with this token, which is kept
-  Executor executor{};            ///< for attention
+  Executor executor{};            ///< serial when not given
 };
 
 /// The column with the largest number of each row; the lowest of equals.   x [n, m], m > 0 -> [n]
@@ -57,7 +57,7 @@ std::vector<std::vector<TokenId>> generate_greedy(const Decoder<Scalar, Score, W
         decoder.step(ids, std::move(cache),
                      {.query_rows = RaggedRows::from_lengths(lengths), .executor = options.executor}, mask);
     cache = std::move(longer);
-    const auto chosen = largest_columns(decoder.logits(gather_rows(states, last_rows)));
+    const auto chosen = largest_columns(decoder.logits(gather_rows(states, last_rows), options.executor));
     std::size_t row = 0;
     for (std::size_t s = 0; s < next.size(); ++s) {
       if (next[s].empty()) continue;

@@ -46,7 +46,7 @@ std::vector<double> negative_log_likelihood(const Decoder<Scalar, Score, Weight>
   for (Index begin = 0; begin + 1 < states.rows(); begin += together) {
     const Index count = std::min(together, states.rows() - 1 - begin);
     const Matrix<Scalar> some = states.middleRows(begin, count);
-    const auto each = negative_log_likelihood(decoder.logits(some),
+    const auto each = negative_log_likelihood(decoder.logits(some, options.executor),
                                               ids.subspan(std::size_t(begin) + 1, std::size_t(count)));
     result.insert(result.end(), each.begin(), each.end());
   }
