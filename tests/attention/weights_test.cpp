@@ -1,10 +1,14 @@
 #include <headwise/attention/weights.hpp>
 #include <headwise/mask/causal.hpp>
+#include <headwise/score/soft_cap.hpp>
 
 #include <gtest/gtest.h>
 
 #include "support/check.hpp"
 #include "support/reference.hpp"
+
+#include <cmath>
+#include <limits>
 
 namespace headwise::weights_test {
 namespace {
@@ -41,6 +45,29 @@ TEST(AttentionWeights, StackTheSequencesOfABatch) {
   ASSERT_EQ(weights.cols(), 3);
   EXPECT_TRUE(weights.col(2).head(2).isZero(0.0));
   EXPECT_TRUE(near(weights.rowwise().sum(), Matrix<double>::Ones(5, 1), 1e-14));
+}
+
+TEST(AttentionScores, AreWhatTheSoftmaxIsTakenOf) {
+  const auto query = random(5, 8, 1), key = random(7, 4, 2);
+  const AttendOptions options{.heads = 2, .kv_heads = 1, .scale = 0.3, .query_offset = 2};
+  const auto bare = attention_scores(query, key, options);
+  const auto capped = attention_scores(query, key, options, mask::Causal{}, score::SoftCap{.limit = 2});
+  ASSERT_EQ(capped.rows(), 10);
+  ASSERT_EQ(capped.cols(), 7);
+  for (Index head = 0; head < 2; ++head) {
+    for (Index i = 0; i < 5; ++i) {
+      for (Index j = 0; j < 7; ++j) {
+        double dot = 0;
+        for (Index x = 0; x < 4; ++x) dot += query(i, 4 * head + x) * key(j, x);
+        EXPECT_NEAR(bare(5 * head + i, j), 0.3 * dot, 1e-14);
+        if (j <= i + 2) {
+          EXPECT_NEAR(capped(5 * head + i, j), 2 * std::tanh(0.3 * dot / 2), 1e-14);
+        } else {
+          EXPECT_EQ(capped(5 * head + i, j), -std::numeric_limits<double>::infinity());
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
