@@ -9,8 +9,10 @@
 #include <headwise/attention/etc.hpp>
 #include <headwise/attention/etc_backward.hpp>
 #include <headwise/attention/explain.hpp>
+#include <headwise/attention/first_largest.hpp>
 #include <headwise/attention/head_norm.hpp>
 #include <headwise/attention/k_means.hpp>
+#include <headwise/attention/label_scores.hpp>
 #include <headwise/attention/local_chunks.hpp>
 #include <headwise/attention/longformer.hpp>
 #include <headwise/attention/longformer_backward.hpp>
@@ -38,7 +40,10 @@
 #include <headwise/autograd/checkpoint.hpp>
 #include <headwise/autograd/chunked.hpp>
 #include <headwise/autograd/elementwise.hpp>
+#include <headwise/autograd/etc.hpp>
 #include <headwise/autograd/gradients.hpp>
+#include <headwise/autograd/head_norm.hpp>
+#include <headwise/autograd/label_scores.hpp>
 #include <headwise/autograd/lsh.hpp>
 #include <headwise/autograd/merge.hpp>
 #include <headwise/autograd/normalise.hpp>
@@ -47,8 +52,11 @@
 #include <headwise/autograd/record.hpp>
 #include <headwise/autograd/reversible.hpp>
 #include <headwise/autograd/rotate.hpp>
+#include <headwise/autograd/routing.hpp>
 #include <headwise/autograd/rows.hpp>
+#include <headwise/autograd/sinkhorn.hpp>
 #include <headwise/autograd/stop_gradient.hpp>
+#include <headwise/autograd/strided.hpp>
 #include <headwise/autograd/tape.hpp>
 #include <headwise/autograd/value.hpp>
 #include <headwise/core/block_of.hpp>
@@ -86,6 +94,7 @@
 #include <headwise/kernel/targets.hpp>
 #include <headwise/layer/activation.hpp>
 #include <headwise/layer/block.hpp>
+#include <headwise/layer/cached_attention.hpp>
 #include <headwise/layer/checkpoint.hpp>
 #include <headwise/layer/chunked.hpp>
 #include <headwise/layer/elementwise.hpp>
@@ -102,6 +111,7 @@
 #include <headwise/layer/norm.hpp>
 #include <headwise/layer/normalise.hpp>
 #include <headwise/layer/ops.hpp>
+#include <headwise/layer/paged_cache.hpp>
 #include <headwise/layer/part.hpp>
 #include <headwise/layer/reversible.hpp>
 #include <headwise/layer/rms_norm.hpp>
@@ -170,6 +180,8 @@
 #include <headwise/score/dense_bias.hpp>
 #include <headwise/score/function.hpp>
 #include <headwise/score/none.hpp>
+#include <headwise/score/query_choice.hpp>
+#include <headwise/score/query_distance.hpp>
 #include <headwise/score/repeated_blocks.hpp>
 #include <headwise/score/sink.hpp>
 #include <headwise/score/soft_cap.hpp>

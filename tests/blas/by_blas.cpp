@@ -7,7 +7,7 @@
 namespace headwise::products {
 namespace {
 
-static_assert(std::same_as<detail::FileProducts, detail::ProductsOfBlas>,
+static_assert(std::same_as<detail::FileProducts, detail::ProductsOfBlas<FileFlags>>,
               "this file shall be compiled for a BLAS");
 
 /// All three matrices are blocks of wider ones whose other numbers are NaN and must stay unread.

@@ -5,7 +5,7 @@
 namespace headwise::products {
 namespace {
 
-static_assert(std::same_as<detail::FileProducts, detail::OwnProducts>,
+static_assert(std::same_as<detail::FileProducts, detail::OwnProducts<FileFlags>>,
               "this file shall not be compiled for a BLAS");
 
 template <class Scalar>

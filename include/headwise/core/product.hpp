@@ -7,23 +7,26 @@
 
 // Defined by the target headwise::blas, for a program that links a BLAS.
 #if defined(HEADWISE_WITH_BLAS)
-#include <headwise/core/blas.hpp>
+#include <headwise/core/blas.inc>
 #endif
 
 #include <concepts>
+#include <utility>
 
 namespace headwise {
 
 namespace detail {
 
-/// Whose products this file calls, as a type: a template argument of all that calls them, so that the linker
-/// does not merge the code of two files that were compiled for different ones.
+/// Whose products this file calls, and what it is compiled for, as a type: a template argument of all that
+/// calls them, so that the linker does not merge the code of two files that differ in it.
 #if defined(HEADWISE_WITH_BLAS)
+template <class Flags>
 struct ProductsOfBlas {};
-using FileProducts = ProductsOfBlas;
+using FileProducts = ProductsOfBlas<FileFlags>;
 #else
+template <class Flags>
 struct OwnProducts {};
-using FileProducts = OwnProducts;
+using FileProducts = OwnProducts<FileFlags>;
 #endif
 
 /// float and double take the BLAS where there is one, else the dispatched micro-tiles.
