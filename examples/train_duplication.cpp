@@ -219,7 +219,7 @@ int main(int argc, char** argv) {
     settings.symbols = 7;
     settings.chunk_len = 4;
     settings.d_model = 32;
-    settings.steps = 300;
+    settings.steps = 200;
     settings.trained_rounds = {0, 4};
   }
   try {

@@ -5,6 +5,7 @@
 
 #include "support/check.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -39,6 +40,40 @@ TEST(LshChunks, CostWhatTheFormulaSays) {
       }
       EXPECT_EQ(pairs, rounds * (length * 2 * chunk - (wrapped ? 0 : chunk * chunk) - length));
       EXPECT_EQ(flops, 4.0 * double(dim * pairs));
+    }
+  }
+}
+
+/// Bits against the question to the tables, for every pair of every plan.
+TEST(LshChunks, StoredPairsAreThePairs) {
+  Rng rng(3);
+  for (const Index length : {1, 2, 3, 4, 5, 12, 33, 63, 64, 65, 70}) {
+    for (const LshWrap wrap : {LshWrap::none, LshWrap::round}) {
+      for (const auto& [chunk, before, after] :
+           {std::array<Index, 3>{4, 1, 0}, {3, 1, 1}, {16, 2, 3}, {33, 0, 0}}) {
+        LshBuckets buckets{length, 1, 3, {}};
+        for (Index i = 0; i < 3 * length; ++i) buckets.numbers.push_back(std::int32_t(rng.below(6)) - 3);
+        const LshChunks chunks(
+            {.chunk_len = chunk, .chunks_before = before, .chunks_after = after, .wrap = wrap}, buckets,
+            RaggedRows::from_lengths({length}));
+        ASSERT_FALSE(chunks.has_stored_pairs(0));
+        for (const Index round : {1, 2}) {
+          ASSERT_TRUE(chunks.has_stored_pairs(round));
+          const auto stored = chunks.stored_pairs(round).bind({});
+          const auto asked = chunks.pairs(round).bind({});
+          const Plans plans = chunks.plans(round);
+          for (const PlanItem& item : plans.at(0, 0).items) {
+            for (Index i = 0; i < item.queries.size(); ++i) {
+              for (Index j = 0; j < item.keys.size(); ++j) {
+                const Index q = item.queries[i], k = item.keys[j];
+                ASSERT_EQ(stored.allows({Position(q), Position(q)}, {Position(k), Position(k)}),
+                          asked.allows(q, k))
+                    << length << " tokens, round " << round << ", pair " << q << ", " << k;
+              }
+            }
+          }
+        }
+      }
     }
   }
 }

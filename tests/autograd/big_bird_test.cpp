@@ -3,11 +3,16 @@
 
 #include "autograd/model_laws.hpp"
 #include "layer/parameters.hpp"
+#include "support/sparse_model_any_mask.hpp"
 
 #include <vector>
 
 namespace headwise::big_bird_test {
 namespace {
+
+check::AnyMask everything() {
+  return [](Index, Index) { return true; };
+}
 
 model::BigBird<double> made() {
   Rng rng(1);
@@ -32,13 +37,17 @@ const std::vector<TokenId> kinds{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1};
 TEST(ModelGradients, ABigBirdHasThoseOfAllItsParameters) {
   auto big_bird = made();
   const auto tables = big_bird.draw(12, 5);
-  const auto sparse = [&](const auto& model, const auto& tokens) { return model(tokens, kinds, tables); };
+  const auto sparse = [&](const auto& model, const auto& tokens) {
+    return model(tokens, kinds, tables, {}, everything());
+  };
   laws::expect_model_gradients(big_bird, sparse, ids, 3);
 }
 
 TEST(ModelGradients, ABigBirdWithoutTablesHasThemToo) {
   auto big_bird = made();
-  const auto full = [](const auto& model, const auto& tokens) { return model(tokens, kinds, {}); };
+  const auto full = [](const auto& model, const auto& tokens) {
+    return model(tokens, kinds, {}, {}, everything());
+  };
   laws::expect_model_gradients(big_bird, full, ids, 11);
 }
 

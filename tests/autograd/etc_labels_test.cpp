@@ -22,6 +22,12 @@ check::AnyMask everything() {
 
 const std::vector<TokenId> sentence{0, 0, 0, 0, 1, 1, 1, 1}, global{0, 1};
 
+/// A table as scores of a tape hold it, so that the kernel is compiled once.
+autograd::Var<double> held(const autograd::Var<double>& table) { return table; }
+Eigen::Map<const Matrix<double>> held(const Matrix<double>& table) {
+  return {table.data(), table.rows(), table.cols()};
+}
+
 /// ETC with one table of learned labels: distances up to 2, then "of another sentence" and "of the same".
 /// x: long query, key, value, global query, key, value, table.
 const auto labelled = [](const auto& x) {
@@ -36,10 +42,11 @@ const auto labelled = [](const auto& x) {
              long_sides = label_scores(x[0], x[6], std::span<const Index>(sides)),
              global_distances = label_scores(x[3], x[6], std::span<const Index>(among_global)),
              global_sides = label_scores(x[3], x[6], std::span<const Index>(sides));
-  const auto pieces = etc_pieces(etc_piece(x[1], x[2], everything(), score::QueryDistance(long_distances)),
-                                 etc_piece(x[4], x[5], everything(), score::QueryChoice(long_sides, of_long)),
-                                 etc_piece(x[4], x[5], everything(), score::QueryDistance(global_distances)),
-                                 etc_piece(x[1], x[2], hard, score::QueryChoice(global_sides, of_global)));
+  const auto pieces =
+      etc_pieces(etc_piece(x[1], x[2], everything(), score::QueryDistance(held(long_distances))),
+                 etc_piece(x[4], x[5], everything(), score::QueryChoice(held(long_sides), of_long)),
+                 etc_piece(x[4], x[5], everything(), score::QueryDistance(held(global_distances))),
+                 etc_piece(x[1], x[2], hard, score::QueryChoice(held(global_sides), of_global)));
   const auto [from_long, from_global] = attend_etc(x[0], x[3], pieces, {.radius = radius});
   return concatenate_rows(from_long.output, from_global.output);
 };

@@ -1,4 +1,3 @@
-#include <headwise/autograd/elementwise.hpp>
 #include <headwise/autograd/etc.hpp>
 #include <headwise/autograd/rows.hpp>
 

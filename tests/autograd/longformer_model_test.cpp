@@ -3,6 +3,7 @@
 
 #include "autograd/model_laws.hpp"
 #include "layer/parameters.hpp"
+#include "support/sparse_model_any_mask.hpp"
 
 #include <vector>
 
@@ -11,6 +12,10 @@ namespace {
 
 using check::near;
 using check::random;
+
+check::AnyMask everything() {
+  return [](Index, Index) { return true; };
+}
 
 model::Longformer<double> made() {
   Rng rng(1);
@@ -35,7 +40,7 @@ const std::vector<bool> global{true, false, false, false, false, false, false, t
 TEST(ModelGradients, ALongformerHasThoseOfAllItsParameters) {
   auto longformer = made();
   const auto call = [](const auto& model, const auto& tokens) {
-    return model(tokens, global, {.query_rows = RaggedRows::from_lengths({6, 3})});
+    return model(tokens, global, {.query_rows = RaggedRows::from_lengths({6, 3})}, everything());
   };
   laws::expect_model_gradients(longformer, call, ids, 3);
 }
@@ -46,7 +51,9 @@ TEST(ModelGradients, ThoseOfABatchOfALongformerAreTheSumOfThoseOfItsTexts) {
   const auto gradients_of = [&](Index begin, Index end, const AttendOptions& options) {
     const std::vector<bool> flags(global.begin() + begin, global.begin() + end);
     const std::vector<TokenId> text(ids.begin() + begin, ids.begin() + end);
-    const auto call = [&](const auto& model, const auto& tokens) { return model(tokens, flags, options); };
+    const auto call = [&](const auto& model, const auto& tokens) {
+      return model(tokens, flags, options, everything());
+    };
     return laws::model_gradients(longformer, call, text, d.middleRows(begin, end - begin));
   };
   const auto batch = gradients_of(0, 9, {.query_rows = RaggedRows::from_lengths({6, 3})});

@@ -1,4 +1,3 @@
-#include <headwise/autograd/elementwise.hpp>
 #include <headwise/autograd/routing.hpp>
 
 #include "autograd/laws.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <headwise/attention/first_largest.hpp>
 #include <headwise/attention/head_norm.hpp>
 #include <headwise/core/error.hpp>
 #include <headwise/core/lanes.hpp>
@@ -55,33 +56,6 @@ struct Larger {
   }
 };
 
-/// The first row that holds the largest number of each column, into to[0, columns). What compares with
-/// nothing leaves 0.
-template <class Scalar>
-void first_largest(const Matrix<Scalar>& numbers, std::int32_t* to) {
-  using Real = math::real_of<Scalar>;
-  constexpr Index block = 1024;  // stays in the first-level cache with what is compared with it
-  std::vector<Scalar> best(block), where(block), found(block);
-  for (Index begin = 0; begin < numbers.cols(); begin += block) {
-    const Index size = std::min(block, numbers.cols() - begin);
-    const auto row = [&](Index i) { return numbers.data() + i * numbers.cols() + begin; };
-    std::copy_n(row(0), size, best.begin());
-    for (Index i = 1; i < numbers.rows(); ++i) combine_lanes(best.data(), row(i), size, Larger{});
-    std::fill_n(where.begin(), size, Scalar(0));
-    for (Index i = numbers.rows(); i-- > 0;) {
-      const Scalar number = Scalar(Real(i)), none = Scalar(Real(-1));
-      std::copy_n(row(i), size, found.begin());
-      combine_lanes(found.data(), best.data(), size, [number, none](const Scalar& x, const Scalar& largest) {
-        return math::real(x) == math::real(largest) ? number : none;
-      });
-      combine_lanes(where.data(), found.data(), size, [](const Scalar& so_far, const Scalar& now) {
-        return math::real(now) >= 0 ? now : so_far;
-      });
-    }
-    for (Index i = 0; i < size; ++i) to[begin + i] = std::int32_t(math::real(where[std::size_t(i)]));
-  }
-}
-
 }  // namespace attention
 
 /// The cluster whose centroid has the largest dot product with a token; the first one of equals.
@@ -94,8 +68,9 @@ NearestCentroids nearest_centroids(const X& x, const Matrix<scalar_of<X>>& centr
   NearestCentroids nearest{x.rows(), heads, {}};
   nearest.numbers.resize(std::size_t(x.rows() * heads));
   for (Index head = 0; head < heads; ++head)
-    attention::first_largest(attention::similarities(x, centroids, heads, head, {0, centroids.rows()}),
-                             nearest.numbers.data() + head * x.rows());
+    attention::for_each_first_largest<scalar_of<X>>(
+        attention::similarities(x, centroids, heads, head, {0, centroids.rows()}),
+        [&](Index row, Index c) { nearest.numbers[std::size_t(head * x.rows() + row)] = std::int32_t(c); });
   return nearest;
 }
 

@@ -33,12 +33,13 @@ struct LshCall {
         chunks(lsh, buckets, given.query_rows.over(query.rows(), "attend_lsh: query"), given.executor),
         mask(rest) {}
 
-  /// body(mask) with the pairs of one round: most rounds need a simple one, for which the kernel is compiled
-  /// apart.
+  /// body(mask) with the pairs of one round: the kernel is compiled apart for simple ones.
   template <class Body>
   auto with_pairs(Index round, Body&& body) const {
     using headwise::mask::operator&&;
-    return chunks.hides_self_only(round) ? body(OtherTokens{} && mask) : body(chunks.pairs(round) && mask);
+    if (chunks.hides_self_only(round)) return body(OtherTokens{} && mask);
+    if (chunks.has_stored_pairs(round)) return body(chunks.stored_pairs(round) && mask);
+    return body(chunks.pairs(round) && mask);
   }
 
  private:

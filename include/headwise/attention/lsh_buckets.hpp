@@ -1,5 +1,6 @@
 #pragma once
 
+#include <headwise/attention/first_largest.hpp>
 #include <headwise/core/error.hpp>
 #include <headwise/core/math.hpp>
 #include <headwise/core/matrix.hpp>
@@ -95,22 +96,6 @@ inline Index rotation_width(const std::vector<Index>& factors) {
   return width;
 }
 
-/// The axis, or its opposite, on which a rotated vector is longest; the first one of equals.
-template <class Scalar>
-Index nearest_axis(const Scalar* rotated, Index axes) {
-  Index best = 0;
-  auto largest = math::real(rotated[0]);
-  for (Index sign = 0; sign < 2; ++sign) {
-    for (Index axis = 0; axis < axes; ++axis) {
-      const auto x = sign == 0 ? math::real(rotated[axis]) : -math::real(rotated[axis]);
-      if (!(x > largest)) continue;
-      largest = x;
-      best = sign * axes + axis;
-    }
-  }
-  return best;
-}
-
 }  // namespace attention
 
 /// Rotations with entries N(0, 1), each a function of (seed, layer, head, round, place) alone.
@@ -156,21 +141,20 @@ LshBuckets lsh_buckets(const X& x, const LshRotations<scalar_of<X>>& rotations) 
                "half the sum of the factors, for every round");
   const Index dim = x.cols() / rotations.heads;
   LshBuckets buckets{x.rows(), rotations.heads, rounds, {}};
-  buckets.numbers.resize(std::size_t(x.rows() * rotations.heads * rounds));
+  buckets.numbers.assign(std::size_t(x.rows() * rotations.heads * rounds), 0);
   for (Index head = 0; head < rotations.heads; ++head) {
-    const Matrix<Scalar> rotated =
-        multiply(x.middleCols(head * dim, dim), rotations.values.middleRows(head * dim, dim));
+    // A token a column: axes are compared in lanes.
+    const Matrix<Scalar> axes = rotations.values.middleRows(head * dim, dim).transpose();
+    const Matrix<Scalar> rotated = multiply_transposed(axes, x.middleCols(head * dim, dim));
     for (Index round = 0; round < rounds; ++round) {
       const auto numbers = buckets.of(head, round);
-      for (Index row = 0; row < x.rows(); ++row) {
-        const Scalar* at = rotated.data() + row * rotated.cols() + round * width;
-        Index number = 0, radix = 1;
-        for (const Index factor : rotations.factors) {
-          number += radix * attention::nearest_axis(at, factor / 2);
-          radix *= factor;
-          at += factor / 2;
-        }
-        numbers[std::size_t(row)] = std::int32_t(number);
+      Index at = round * width, radix = 1;
+      for (const Index factor : rotations.factors) {
+        attention::for_each_nearest_axis<Scalar>(
+            rotated.middleRows(at, factor / 2),
+            [&](Index row, Index axis) { numbers[std::size_t(row)] += std::int32_t(radix * axis); });
+        radix *= factor;
+        at += factor / 2;
       }
     }
   }

@@ -30,13 +30,11 @@ class LshChunks {
     struct Bound {
       static constexpr Coordinates coordinates = Coordinates::rows;
 
-      attention::LshHidden::View hidden;
       attention::LshTable table;
       Index round, first_round;
       bool same_bucket;
 
       bool allows(Index query, Index key) const noexcept {
-        if (hidden.bits != nullptr) return !hidden(query, key);
         if (query == key) return false;
         if (same_bucket && !table.meet(round, query, key)) return false;
         for (Index earlier = first_round; earlier < round; ++earlier)
@@ -49,9 +47,25 @@ class LshChunks {
 
     Bound bind(const Context& context) const {
       const bool once = chunks_->options_.repeats == LshRepeats::once;
-      return {chunks_->hidden(context.sequence, context.head, round_),
-              chunks_->table(context.sequence, context.head), round_, once ? 0 : round_,
+      return {chunks_->table(context.sequence, context.head), round_, once ? 0 : round_,
               chunks_->options_.reach == LshReach::bucket};
+    }
+
+   private:
+    const LshChunks* chunks_;
+    Index round_;
+  };
+
+  /// The same pairs by stored bits, for rounds that have them.
+  class StoredPairs {
+   public:
+    static constexpr bool reads_query = false;
+    static constexpr bool reads_head = true;
+
+    StoredPairs(const LshChunks& chunks, Index round) : chunks_(&chunks), round_(round) {}
+
+    attention::LshHidden::View bind(const Context& context) const {
+      return chunks_->hidden(context.sequence, context.head, round_);
     }
 
    private:
@@ -82,11 +96,14 @@ class LshChunks {
   Index rounds() const noexcept { return buckets_.rounds; }
   const LshBuckets& buckets() const noexcept { return buckets_; }
   Pairs pairs(Index round) const { return {*this, round}; }
+  StoredPairs stored_pairs(Index round) const { return {*this, round}; }
 
   /// True when all that `pairs` hides in this round is a token from itself.
   bool hides_self_only(Index round) const noexcept {
     return options_.reach == LshReach::chunk && (round == 0 || options_.repeats == LshRepeats::counted);
   }
+
+  bool has_stored_pairs(Index round) const noexcept { return round > 0 && !hidden_.empty(); }
 
   /// One item a chunk: its tokens look at those of the chunk and its neighbours.
   Plans plans(Index round) const {
@@ -160,7 +177,7 @@ class LshChunks {
     const Index neighbours = options_.chunks_before + 1 + options_.chunks_after;
     return buckets_.rounds > 1 && options_.repeats == LshRepeats::once && options_.reach == LshReach::chunk &&
            options_.wrap != LshWrap::global &&
-           neighbours <= attention::LshHidden::most_keys / options_.chunk_len;
+           attention::LshHidden::fits(rows_.rows(), neighbours, options_.chunk_len);
   }
 
   std::size_t hidden_place(Index sequence, Index head, Index round) const noexcept {
@@ -174,7 +191,6 @@ class LshChunks {
   }
 
   attention::LshHidden::View hidden(Index sequence, Index head, Index round) const {
-    if (hidden_.empty() || hidden_[hidden_place(sequence, head, round)].empty()) return {};
     return hidden_[hidden_place(sequence, head, round)].view(sorted(sequence, head, round));
   }
 

@@ -98,22 +98,27 @@ struct LshOrder {
 /// costs far less than one test for every pair; the kernel's question is one bit.
 class LshHidden {
  public:
-  /// Beyond this many keys a query the bits would outgrow the tokens themselves.
-  static constexpr Index most_keys = 2048;
-
-  /// One head, round and sequence, as the kernel's mask sees it.
+  /// One head, round and sequence, as the kernel asks about it: only pairs of the plan have an answer.
   struct View {
-    const std::uint64_t* bits = nullptr;  ///< [row][words]; null: nothing is stored
+    const std::uint32_t* bits = nullptr;  ///< [row][words]
     const std::int32_t *first = nullptr, *rank = nullptr;
-    Index words = 0;
-    std::int32_t ring = 1, width = 0;
+    std::int32_t words = 0, ring = 1, width = 0;
 
-    /// Ranks lie on a ring of whole chunks, and a query's bits begin at its first key.
-    bool operator()(Index query, Index key) const noexcept {
-      const std::int32_t ahead = rank[key] - first[query], at = ahead < 0 ? ahead + ring : ahead;
-      return at >= width || (bits[query * words + at / 64] >> (at % 64) & 1) != 0;
+    /// Ranks lie on a ring of whole chunks, and a query's bits begin at its first key. Without branches, and
+    /// in 32 bits: lanes gather what they need.
+    bool allows(Place query, Place key) const noexcept {
+      const std::int32_t ahead = rank[key.row] - first[query.row];
+      const std::int32_t at = std::min(ahead + (ahead < 0 ? ring : 0), width - 1);
+      const std::uint32_t word = bits[query.row * words + at / 32];
+      return (word >> (std::uint32_t(at) % 32) & 1u) == 0;
     }
   };
+
+  /// True where the bits of so many rows have 32-bit places, and do not outgrow the tokens themselves.
+  static bool fits(Index rows, Index neighbours, Index chunk_len) noexcept {
+    constexpr Index most_keys = 2048, most_words = Index(1) << 30;
+    return neighbours <= most_keys / chunk_len && rows <= most_words / (most_keys / 32);
+  }
 
   LshHidden() = default;
 
@@ -121,10 +126,10 @@ class LshHidden {
   LshHidden(const LshTable& table, const LshOrder& sorted, Index round)
       : ring_(table.chunks * sorted.chunk_len),
         width_(std::min(table.neighbours, table.chunks) * sorted.chunk_len),
-        words_((width_ + 63) / 64),
+        words_((width_ + 31) / 32),
         first_(std::size_t(sorted.length)),
         bits_(std::size_t(sorted.length * words_), 0) {
-    std::vector<std::uint64_t> of_chunk(std::size_t(table.chunks * words_), 0);
+    std::vector<std::uint32_t> of_chunk(std::size_t(table.chunks * words_), 0);
     for (std::int32_t chunk = 0; chunk < table.chunks; ++chunk) {
       const std::int32_t first = LshTable::wrapped(chunk - table.before, table.chunks) * sorted.chunk_len;
       for_each_query(sorted, chunk, [&](Index row) {
@@ -139,7 +144,6 @@ class LshHidden {
   View view(const LshOrder& sorted) const noexcept {
     return {bits_.data(), first_.data(), sorted.rank, words_, ring_, width_};
   }
-  bool empty() const noexcept { return bits_.empty(); }
 
  private:
   template <class Body>
@@ -151,34 +155,33 @@ class LshHidden {
 
   void mark(Index row, std::int32_t ahead) {
     const std::int32_t at = ahead < 0 ? ahead + ring_ : ahead;
-    if (at < width_) bits_[std::size_t(row * words_ + at / 64)] |= std::uint64_t(1) << (at % 64);
+    if (at < width_) bits_[std::size_t(row * words_ + at / 32)] |= std::uint32_t(1) << (at % 32);
   }
 
   /// The keys of one chunk's queries, sorted by their chunk of an earlier round: what a query met there is
   /// the union over a few of those.
   void join(const LshTable& table, const LshOrder& sorted, std::int32_t chunk, std::int32_t first,
-            const std::int32_t* chunk_then, std::vector<std::uint64_t>& of_chunk) {
+            const std::int32_t* chunk_then, std::vector<std::uint32_t>& of_chunk) {
     const auto for_each_key = [&](auto&& body) {
       for (std::int32_t at = 0; at < width_; ++at) {
         const Index rank = (first + at) % ring_;
         if (rank < sorted.length)
-          body(of_chunk[std::size_t(chunk_then[sorted.order[rank]] * words_ + at / 64)], at % 64);
+          body(of_chunk[std::size_t(chunk_then[sorted.order[rank]] * words_ + at / 32)], at % 32);
       }
     };
-    for_each_key([](std::uint64_t& word, std::int32_t bit) { word |= std::uint64_t(1) << bit; });
+    for_each_key([](std::uint32_t& word, std::int32_t bit) { word |= std::uint32_t(1) << bit; });
     for_each_query(sorted, chunk, [&](Index row) {
       table.for_each_neighbour(chunk_then[row], [&](std::int32_t met) {
-        for (Index word = 0; word < words_; ++word)
+        for (std::int32_t word = 0; word < words_; ++word)
           bits_[std::size_t(row * words_ + word)] |= of_chunk[std::size_t(met * words_ + word)];
       });
     });
-    for_each_key([](std::uint64_t& word, std::int32_t) { word = 0; });
+    for_each_key([](std::uint32_t& word, std::int32_t) { word = 0; });
   }
 
-  std::int32_t ring_ = 1, width_ = 0;
-  Index words_ = 0;
+  std::int32_t ring_ = 1, width_ = 0, words_ = 0;
   std::vector<std::int32_t> first_;  ///< [row]: the rank of its first key
-  std::vector<std::uint64_t> bits_;  ///< [row][words]
+  std::vector<std::uint32_t> bits_;  ///< [row][words]
 };
 
 /// A chunk of some round.

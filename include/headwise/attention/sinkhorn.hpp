@@ -106,8 +106,7 @@ class SinkhornCall {
         const Matrix<Scalar> d_sorted = blocks_of(d_all, sorted_rows(s), head * dim, dim);
         d_weights[std::size_t(s * options_.heads + head)] +=
             multiply_transposed(d_sorted, blocks_of(x, rows_[s], head * dim, dim));
-        const Matrix<Scalar> tokens = weighted_rows(Matrix<Scalar>(w.transpose()), d_sorted);
-        d.block(rows_[s].begin, head * dim, rows_[s].size(), dim) += as_rows(tokens, rows_[s].size(), dim);
+        pull_back(w, d_sorted, d.block(rows_[s].begin, head * dim, rows_[s].size(), dim));
       }
     }
     return d;
@@ -184,17 +183,53 @@ class SinkhornCall {
     return Eigen::Map<const Matrix<Scalar>>(blocks.data(), rows, dim);
   }
 
-  /// weights blocks, as a product unless most weights are zero, as those of best_blocks are.
-  static Matrix<Scalar> weighted_rows(const Matrix<Scalar>& weights, const Matrix<Scalar>& blocks) {
+  /// True where most weights are zero, as those of best_blocks are: then blocks are copied, not multiplied.
+  static bool is_sparse(const Matrix<Scalar>& weights) {
     Index used = 0;
     for (Index i = 0; i < weights.size(); ++i) used += weights.data()[i] != Scalar(0) ? 1 : 0;
     constexpr Index seldom = 16;
-    if (used > weights.size() / seldom) return multiply(weights, blocks);
-    Matrix<Scalar> result = Matrix<Scalar>::Zero(weights.rows(), blocks.cols());
+    return used <= weights.size() / seldom;
+  }
+
+  /// d += weights^T d_sorted, of one head of one sequence.
+  void pull_back(const Matrix<Scalar>& weights, const Matrix<Scalar>& d_sorted, MatrixRef<Scalar> d) const {
+    if (!is_sparse(weights)) {
+      const Matrix<Scalar> tokens = multiply(Matrix<Scalar>(weights.transpose()), d_sorted);
+      d += as_rows(tokens, d.rows(), d.cols());
+      return;
+    }
+    const auto from = as_rows(d_sorted, weights.rows() * block_len_, d.cols());
     for (Index row = 0; row < weights.rows(); ++row)
       for (Index block = 0; block < weights.cols(); ++block)
-        if (weights(row, block) != Scalar(0)) result.row(row) += weights(row, block) * blocks.row(block);
-    return result;
+        if (const Scalar& w = weights(row, block); w != Scalar(0))
+          d.middleRows(block * block_len_, block_len_) += w * from.middleRows(row * block_len_, block_len_);
+  }
+
+  /// sorted = weights tokens, block by block, of one head of one sequence.
+  void sort(const Matrix<Scalar>& weights, const ConstMatrixRef<Scalar>& tokens,
+            MatrixRef<Scalar> sorted) const {
+    if (!is_sparse(weights)) {
+      const Matrix<Scalar> blocks =
+          multiply(weights, blocks_of(tokens, {0, tokens.rows()}, 0, tokens.cols()));
+      sorted = as_rows(blocks, sorted.rows(), sorted.cols());
+      return;
+    }
+    for (Index row = 0; row < weights.rows(); ++row) {
+      auto to = sorted.middleRows(row * block_len_, block_len_);
+      bool begun = false;
+      for (Index block = 0; block < weights.cols(); ++block) {
+        const Scalar& w = weights(row, block);
+        if (w == Scalar(0)) continue;
+        const auto from = tokens.middleRows(block * block_len_, block_len_);
+        if (begun) {
+          to += w * from;
+        } else {
+          to = w * from;
+        }
+        begun = true;
+      }
+      if (!begun) to.setZero();
+    }
   }
 
   Matrix<Scalar> with_sorted(const ConstMatrixRef<Scalar>& x) const {
@@ -209,8 +244,7 @@ class SinkhornCall {
           sorted_head.setZero();
           continue;
         }
-        const Matrix<Scalar> sorted = weighted_rows(weight(s, head), blocks_of(x, rows_[s], head * dim, dim));
-        sorted_head = as_rows(sorted, to.size(), dim);
+        sort(weight(s, head), x.block(rows_[s].begin, head * dim, rows_[s].size(), dim), sorted_head);
       }
     }
     return all;

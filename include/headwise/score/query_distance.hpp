@@ -54,7 +54,7 @@ class QueryDistance {
 
     PullBack<Scalar, 1> pull_back(Scalar, Position query, Position key, Scalar d) const noexcept {
       const Position distance = key - query;
-      const bool near = int(-reach <= distance) & int(distance <= reach);
+      const bool near = (int(-reach <= distance) & int(distance <= reach)) != 0;
       const Scalar kept = math::select(near, d, Scalar(0));
       return {kept, {kept}};
     }
