@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headwise::position {
+namespace headwise::position::rotary_scaling_test {
 namespace {
 
 using check::thrown;
@@ -173,4 +173,4 @@ TEST(RotaryScaling, NamesTheSettingThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace headwise::position
+}  // namespace headwise::position::rotary_scaling_test

@@ -10,7 +10,7 @@
 #include <complex>
 #include <limits>
 
-namespace headwise::position {
+namespace headwise::position::rotary_test {
 namespace {
 
 using check::near;
@@ -251,4 +251,4 @@ TEST(Rotary, NamesTheInputThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise::position
+}  // namespace headwise::position::rotary_test

@@ -10,20 +10,6 @@ namespace headwise::autograd {
 
 namespace detail {
 
-/// The sum of f(a[i], b[i]) in 16 lanes, added up in fixed order.
-template <class Scalar, class F>
-Scalar sum_of_pairs(const Scalar* a, const Scalar* b, Index count, F f) {
-  constexpr Index lanes = 16;
-  Scalar lane_sum[lanes] = {};
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes)
-    for (Index lane = 0; lane < lanes; ++lane) lane_sum[lane] += f(a[i + lane], b[i + lane]);
-  for (Index lane = 0; i < count; ++i, ++lane) lane_sum[lane] += f(a[i], b[i]);
-  for (Index half = lanes / 2; half > 0; half /= 2)
-    for (Index lane = 0; lane < half; ++lane) lane_sum[lane] += lane_sum[lane + half];
-  return lane_sum[0];
-}
-
 /// What is subtracted from a row and what it is divided by: y = (x - mean) / deviation.
 template <class Scalar>
 struct RowScale {
@@ -57,14 +43,22 @@ template <class Scalar>
 void norm_backward_row(const Scalar* x, RowScale<Scalar> scale, const Scalar* gain, Index width, bool centred,
                        Scalar* d, Scalar* d_gain) {
   const auto normalised = [scale](Scalar v) { return (v - scale.mean) * scale.inverse; };
-  for (Index i = 0; i < width; ++i) d_gain[i] += d[i] * normalised(x[i]);
-  for (Index i = 0; i < width; ++i) d[i] *= gain[i];
+  update_lanes(
+      width,
+      [normalised](Scalar& of_x, Scalar& of_gain, Scalar v, Scalar factor) {
+        of_gain += of_x * normalised(v);
+        of_x *= factor;
+      },
+      d, d_gain, x, gain);
   const Scalar count = Scalar(double(width));
   const Scalar mean =
       centred ? headwise::detail::sum_of(d, width, [](Scalar g) { return g; }) / count : Scalar(0);
-  const Scalar along =
-      sum_of_pairs(d, x, width, [&](Scalar g, Scalar v) { return g * normalised(v); }) / count;
-  for (Index i = 0; i < width; ++i) d[i] = scale.inverse * (d[i] - mean - normalised(x[i]) * along);
+  const Scalar along = sum_lanes(
+                           width, [normalised](Scalar g, Scalar v) { return g * normalised(v); }, d, x) /
+                       count;
+  combine_lanes(d, x, width, [normalised, scale, mean, along](Scalar g, Scalar v) {
+    return scale.inverse * (g - mean - normalised(v) * along);
+  });
 }
 
 /// The gradients of x and gain. d enters as that of the result before the bias, and becomes that of x.

@@ -4,41 +4,18 @@
 #include <headwise/core/product.hpp>
 #include <headwise/layer/elementwise.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace headwise::autograd {
 
 namespace detail {
 
-/// a^T, tile by tile: rows are read and written while they are in the cache.
-template <class Scalar>
-Matrix<Scalar> transposed(const Matrix<Scalar>& a) {
-  constexpr Index tile = 16;
-  Matrix<Scalar> result(a.cols(), a.rows());
-  for (Index row = 0; row < a.rows(); row += tile) {
-    const Index row_end = std::min(row + tile, a.rows());
-    for (Index column = 0; column < a.cols(); column += tile) {
-      const Index column_end = std::min(column + tile, a.cols());
-      for (Index j = column; j < column_end; ++j)
-        for (Index i = row; i < row_end; ++i) result.data()[j * a.rows() + i] = a.data()[i * a.cols() + j];
-    }
-  }
-  return result;
-}
-
-/// a^T b. The copy costs little beside the product, which goes through the same door as all others.
-template <class Scalar>
-Matrix<Scalar> multiply_transposing(const Matrix<Scalar>& a, const Matrix<Scalar>& b) {
-  return headwise::multiply(transposed(a), b);
-}
-
 template <class Scalar>
 Var<Scalar> multiplied(const Var<Scalar>& a, const Var<Scalar>& b) {
   return a.tape().record(headwise::multiply(a.value(), b.value()), {a, b},
                          [a, b](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
                            if (sweep.wants(a)) sweep.add(a, headwise::multiply_transposed(d, b.value()));
-                           if (sweep.wants(b)) sweep.add(b, multiply_transposing(a.value(), d));
+                           if (sweep.wants(b)) sweep.add(b, headwise::multiply_transposed_left(a.value(), d));
                          });
 }
 
@@ -46,7 +23,7 @@ template <class Scalar>
 void pull_back_product(Sweep<Scalar>& sweep, const Var<Scalar>& x, const Var<Scalar>& weight,
                        const Matrix<Scalar>& d) {
   if (sweep.wants(x)) sweep.add(x, headwise::multiply(d, weight.value()));
-  if (sweep.wants(weight)) sweep.add(weight, multiply_transposing(d, x.value()));
+  if (sweep.wants(weight)) sweep.add(weight, headwise::multiply_transposed_left(d, x.value()));
 }
 
 template <class Scalar>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <headwise/autograd/tape.hpp>
+#include <headwise/core/lanes.hpp>
 
 #include <array>
 #include <concepts>
@@ -66,7 +67,8 @@ auto as_vars(const Operands&... operands) {
 template <class Scalar>
 Matrix<Scalar> column_sums(const Matrix<Scalar>& x) {
   Matrix<Scalar> sums = Matrix<Scalar>::Zero(1, x.cols());
-  for (Index row = 0; row < x.rows(); ++row) sums.row(0) += x.row(row);
+  for (Index row = 0; row < x.rows(); ++row)
+    combine_lanes(sums.data(), x.data() + row * x.cols(), x.cols(), [](Scalar a, Scalar b) { return a + b; });
   return sums;
 }
 
