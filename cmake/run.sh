@@ -13,7 +13,7 @@ usage: sh cmake/run.sh JOB
            HTML page
   test     build everything and run all tests
   asan     build the tests with Clang's address and undefined behaviour sanitizers and run the fast ones
-  fuzz     build the fuzzers of the readers with Clang and try each with 300,000 inputs
+  fuzz     build the fuzzers of the readers with Clang and try each with many inputs
   help     print this
 
 environment:
