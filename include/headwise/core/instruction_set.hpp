@@ -10,21 +10,35 @@
 /// Which vector instructions the kernels use: chosen once, on first use, from what the CPU has.
 namespace headwise {
 
-/// What this file is compiled for, as a type. Inline code that the compiler may vectorise has it as a template
-/// argument: the linker merges functions of one name, and must not give a file that was compiled for every CPU
-/// the copy of another that was not.
-#if defined(__AVX512F__)
-struct CompiledForAvx512 {};
-using FileFlags = CompiledForAvx512;
-#elif defined(__AVX2__) && defined(__FMA__)
-struct CompiledForAvx2 {};
-using FileFlags = CompiledForAvx2;
-#elif defined(__AVX__)
-struct CompiledForAvx {};
-using FileFlags = CompiledForAvx;
+/// The most that a file looks for at run time (HEADWISE_WIDEST_TARGET, see each_target.inc), as a type.
+template <int WidestTarget>
+struct UpTo {};
+#if defined(HEADWISE_WIDEST_TARGET)
+using FileTargets = UpTo<HEADWISE_WIDEST_TARGET>;
 #else
+using FileTargets = UpTo<2>;
+#endif
+
+/// What this file is compiled for, as a type. Inline code that the compiler may vectorise, or that chooses
+/// among the instruction sets, has it as a template argument: the linker merges functions of one name, and
+/// must not give a file that was compiled for every CPU the copy of another that was not, nor one half of a
+/// call the sets of another file.
+template <class Targets>
 struct CompiledForAny {};
-using FileFlags = CompiledForAny;
+template <class Targets>
+struct CompiledForAvx {};
+template <class Targets>
+struct CompiledForAvx2 {};
+template <class Targets>
+struct CompiledForAvx512 {};
+#if defined(__AVX512F__)
+using FileFlags = CompiledForAvx512<FileTargets>;
+#elif defined(__AVX2__) && defined(__FMA__)
+using FileFlags = CompiledForAvx2<FileTargets>;
+#elif defined(__AVX__)
+using FileFlags = CompiledForAvx<FileTargets>;
+#else
+using FileFlags = CompiledForAny<FileTargets>;
 #endif
 
 /// In order of width. `baseline` is whatever the program was compiled for: SSE2 on plain x86-64.
