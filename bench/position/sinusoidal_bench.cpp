@@ -6,13 +6,11 @@
 namespace headwise::position {
 namespace {
 
-constexpr Index d_model = 512;
-
 void sinusoidal(benchmark::State& state) {
   const Index seq_len = state.range(0);
   Rng rng(1);
-  const Sinusoidal encoding({.d_model = d_model});
-  const Matrix<float> x = normal(seq_len, d_model, 1.0f, rng);
+  const Sinusoidal encoding({.d_model = bench::d_model});
+  const Matrix<float> x = normal(seq_len, bench::d_model, 1.0f, rng);
 
   for (auto _ : state) {
     auto y = encoding(x);
@@ -20,7 +18,7 @@ void sinusoidal(benchmark::State& state) {
   }
 
   // Per number of x: half a sine and a cosine, counted as one, and the addition.
-  state.counters["flop/s"] = bench::rate(2.0 * double(seq_len * d_model));
+  state.counters["flop/s"] = bench::rate(2.0 * double(seq_len * bench::d_model));
   state.SetComplexityN(seq_len);
 }
 BENCHMARK(sinusoidal)->Apply(bench::sequence_lengths)->Complexity(benchmark::oN);

@@ -21,10 +21,10 @@ namespace {
 
 using Numbers = Matrix<double>;
 
-constexpr Index length = 48, topics = 4, head_dim = 16;
+constexpr Index topics = 4, drawn_dim = 16;
 
 /// A call that is given the rows of the identity as values returns its own weights.
-Numbers identity() { return Numbers::Identity(length, length); }
+Numbers identity() { return Numbers::Identity(drawn_length, drawn_length); }
 
 /// Tokens of four topics in turn, three in a row: what lies together is not what belongs together.
 Index topic_of(Index token) { return token / 3 % topics; }
@@ -32,9 +32,9 @@ Index topic_of(Index token) { return token / 3 % topics; }
 /// One direction a topic, and some noise on each token.
 Numbers tokens_of_topics() {
   Rng rng(5);
-  const Numbers directions = normal(topics, head_dim, 1.0, rng);
-  Numbers tokens = normal(length, head_dim, 0.3, rng);
-  for (Index i = 0; i < length; ++i) tokens.row(i) += directions.row(topic_of(i));
+  const Numbers directions = normal(topics, drawn_dim, 1.0, rng);
+  Numbers tokens = normal(drawn_length, drawn_dim, 0.3, rng);
+  for (Index i = 0; i < drawn_length; ++i) tokens.row(i) += directions.row(topic_of(i));
   return tokens;
 }
 
@@ -48,16 +48,16 @@ Picture pattern(const std::string& name, const std::string& title, const std::st
 }
 
 Picture strided() {
-  const Numbers any = Numbers::Zero(length, head_dim);
+  const Numbers any = Numbers::Zero(drawn_length, drawn_dim);
   return pattern("strided", "attend_strided",
                  "The last 7 tokens, and every seventh before them: two softmaxes, merged.",
                  attend_strided(7, any, any, identity()).output);
 }
 
 Picture longformer() {
-  const Numbers any = Numbers::Zero(length, head_dim), values = identity();
+  const Numbers any = Numbers::Zero(drawn_length, drawn_dim), values = identity();
   LongformerPattern pattern_of{.reach = 4};
-  pattern_of.global.assign(std::size_t(length), false);
+  pattern_of.global.assign(std::size_t(drawn_length), false);
   pattern_of.global[0] = pattern_of.global[20] = true;
   return pattern(
       "longformer", "attend_longformer",
@@ -67,14 +67,14 @@ Picture longformer() {
 
 /// Eight global rows stand before forty long ones.
 Picture etc() {
-  const Index global = 8, local = length - global;
-  const Numbers long_rows = Numbers::Zero(local, head_dim), global_rows = Numbers::Zero(global, head_dim);
+  const Index global = 8, local = drawn_length - global;
+  const Numbers long_rows = Numbers::Zero(local, drawn_dim), global_rows = Numbers::Zero(global, drawn_dim);
   const Numbers values = identity(), global_values = values.topRows(global),
                 long_values = values.bottomRows(local);
   const auto pieces = etc_pieces(etc_piece(long_rows, long_values), etc_piece(global_rows, global_values),
                                  etc_piece(global_rows, global_values), etc_piece(long_rows, long_values));
   const auto attended = attend_etc(long_rows, global_rows, pieces, {.radius = 3});
-  Numbers weights(length, length);
+  Numbers weights(drawn_length, drawn_length);
   weights << attended.from_global.output, attended.from_long.output;
   return pattern("etc", "attend_etc",
                  "8 global rows see all and are seen by all; 40 long ones see 3 on each side.", weights);
@@ -82,7 +82,8 @@ Picture etc() {
 
 Picture lsh() {
   const Numbers tokens = tokens_of_topics();
-  const auto rotations = lsh_rotations<double>({.factors = {8}, .heads = 1, .head_dim = head_dim, .seed = 2});
+  const auto rotations =
+      lsh_rotations<double>({.factors = {8}, .heads = 1, .head_dim = drawn_dim, .seed = 2});
   return pattern(
       "lsh", "attend_lsh, and Causal",
       "Tokens of four topics in turn, sorted by a hash into 8 buckets and cut into chunks of 8, each of "
@@ -93,9 +94,9 @@ Picture lsh() {
 
 Picture routing() {
   const Numbers tokens = standard_heads(tokens_of_topics(), 1);
-  Numbers centroids(topics, head_dim);
+  Numbers centroids(topics, drawn_dim);
   for (Index topic = 0; topic < topics; ++topic) centroids.row(topic) = tokens.row(3 * topic);
-  const RoutingClusters clusters = routing_clusters(tokens, centroids, length / topics);
+  const RoutingClusters clusters = routing_clusters(tokens, centroids, drawn_length / topics);
   return pattern(
       "routing", "attend_routing, and Causal",
       "The same tokens; each of four clusters takes the 12 that are nearest to its centroid.",
@@ -104,9 +105,9 @@ Picture routing() {
 
 /// Soft: every block adds to what is sorted to a block, most of them next to nothing.
 Picture sinkhorn_blocks() {
-  const Index block_len = 8, blocks = length / block_len;
+  const Index block_len = 8, blocks = drawn_length / block_len;
   Rng rng(4);
-  const Numbers any = Numbers::Zero(length, head_dim);
+  const Numbers any = Numbers::Zero(drawn_length, drawn_dim);
   const Numbers sorted = sinkhorn(normal(blocks, blocks, 3.0, rng));
   const Numbers weights = attend_sinkhorn(any, any, identity(), {sorted}, block_len).output;
   const std::string

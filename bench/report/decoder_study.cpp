@@ -40,7 +40,7 @@ std::string missing(const std::filesystem::path& file) {
   return "there is no file " + file.string() + "; the likelihood of a real text is left out.";
 }
 
-TextLikelihood read(const io::StoredDecoder& decoder, std::span<const TokenId> ids, const Swap& swap) {
+TextLikelihood read_under(const io::StoredDecoder& decoder, std::span<const TokenId> ids, const Swap& swap) {
   const double start = processor_seconds();
   const std::vector<double> each = model::negative_log_likelihood(decoder, ids, {}, swap.rolling.mask());
   const double seconds = processor_seconds() - start;
@@ -54,8 +54,8 @@ std::span<const TokenId> within(std::span<const TokenId> ids, const io::StoredDe
                                 double budget) {
   constexpr std::size_t probe = 64, least = 320;
   if (ids.size() <= least) return ids;
-  (void)read(decoder, ids.first(probe), swaps[0]);  // reads the weights from the disk
-  const double rate = read(decoder, ids.first(probe), swaps[0]).tokens_per_second;
+  (void)read_under(decoder, ids.first(probe), swaps[0]);  // reads the weights from the disk
+  const double rate = read_under(decoder, ids.first(probe), swaps[0]).tokens_per_second;
   const double fits = rate * budget / double(swaps.size());
   return ids.first(std::size_t(std::clamp(fits, double(least), double(ids.size()))));
 }
@@ -76,7 +76,7 @@ DecoderStudy study_decoder(const std::filesystem::path& file, double budget, Pro
     study.tokens = Index(ids.size());
     for (const Swap& swap : swaps) {
       progress.step("real decoder", swap.name);
-      study.rows.push_back(read(decoder, ids, swap));
+      study.rows.push_back(read_under(decoder, ids, swap));
     }
   } catch (const FormatError& error) {
     study.problem = std::string("the decoder could not be read: ") + error.what();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <headwise/core/matrix.hpp>
+
 #include "report/results.hpp"
 
 #include <vector>
@@ -7,10 +9,13 @@
 /// Pictures of the library's own policies, each drawn by asking the policy itself.
 namespace headwise::report {
 
-/// Every mask over 48 tokens.
+/// How many tokens the pictures of masks and of calls show.
+inline constexpr Index drawn_length = 48;
+
+/// Every mask.
 std::vector<Picture> draw_masks();
 
-/// Every pattern that is a call of its own, over 48 tokens.
+/// Every pattern that is a call of its own.
 std::vector<Picture> draw_calls();
 
 /// Every score policy: what it adds or does, as curves. Empty when gnuplot is not installed.

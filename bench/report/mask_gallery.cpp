@@ -32,14 +32,12 @@ namespace headwise::report {
 
 namespace {
 
-constexpr Index length = 48;
-
 class Gallery {
  public:
   template <MaskPolicy M>
   void add(const std::string& name, const std::string& title, const std::string& meaning, const M& mask,
            const mask::PictureOptions& options = {}) {
-    const Matrix<bool> seen = mask::to_dense(mask, length, length, options);
+    const Matrix<bool> seen = mask::to_dense(mask, drawn_length, drawn_length, options);
     const Index count = count_pairs(seen);
     const std::string caption = meaning + " " + grouped(count) + " of " + grouped(seen.size()) + " pairs, " +
                                 percent(double(count) / double(seen.size())) + ".";
@@ -54,23 +52,24 @@ class Gallery {
 
 /// Three documents of 12, 20 and 16 tokens.
 std::vector<TokenId> three_documents() {
-  std::vector<TokenId> ids(std::size_t(length), 1);
-  for (Index i = 0; i < length; ++i) ids[std::size_t(i)] = i < 12 ? 1 : i < 32 ? 2 : 3;
+  std::vector<TokenId> ids(std::size_t(drawn_length), 1);
+  for (Index i = 0; i < drawn_length; ++i) ids[std::size_t(i)] = i < 12 ? 1 : i < 32 ? 2 : 3;
   return ids;
 }
 
 /// Padding in front, and a hole.
 std::vector<bool> real_keys() {
-  std::vector<bool> real(std::size_t(length), true);
-  for (Index i = 0; i < length; ++i) real[std::size_t(i)] = i >= 8 && (i < 28 || i >= 34);
+  std::vector<bool> real(std::size_t(drawn_length), true);
+  for (Index i = 0; i < drawn_length; ++i) real[std::size_t(i)] = i >= 8 && (i < 28 || i >= 34);
   return real;
 }
 
 /// A pattern of one's own: two diagonals that cross.
 Matrix<bool> two_diagonals() {
-  Matrix<bool> allowed(length, length);
-  for (Index i = 0; i < length; ++i)
-    for (Index j = 0; j < length; ++j) allowed(i, j) = std::abs(i - j) < 4 || std::abs(i + j - length) < 4;
+  Matrix<bool> allowed(drawn_length, drawn_length);
+  for (Index i = 0; i < drawn_length; ++i)
+    for (Index j = 0; j < drawn_length; ++j)
+      allowed(i, j) = std::abs(i - j) < 4 || std::abs(i + j - drawn_length) < 4;
   return allowed;
 }
 

@@ -17,17 +17,18 @@ namespace headwise::report {
 
 namespace {
 
-constexpr Index length = 64;
+constexpr Index drawn_positions = 64;
 
 Matrix<double> sinusoidal() {
-  const position::Sinusoidal encoding({.d_model = length, .layout = position::SinusoidLayout::concatenated});
-  return encoding.table<double>(position::consecutive(length));
+  const position::Sinusoidal encoding(
+      {.d_model = drawn_positions, .layout = position::SinusoidLayout::concatenated});
+  return encoding.table<double>(position::consecutive(drawn_positions));
 }
 
 /// A head of ones, turned: a pair (1, 1) walks around a circle of radius sqrt(2).
 Matrix<double> rotary() {
-  const position::Rotary encoding({.head_dim = length});
-  return position::rotate(Matrix<double>::Ones(length, length).eval(), encoding, 1);
+  const position::Rotary encoding({.head_dim = drawn_positions});
+  return position::rotate(Matrix<double>::Ones(drawn_positions, drawn_positions).eval(), encoding, 1);
 }
 
 /// What is added to a text of zeros is the table itself.

@@ -20,21 +20,21 @@ namespace headwise::report {
 
 namespace {
 
-constexpr Index reach = 64;  // tokens back that the curves show
+constexpr Index drawn_reach = 64;  // tokens back that the curves show
 
-/// One head of a score, asked at single pairs: query at `reach`, key some tokens before it.
+/// One head of a score, asked at single pairs: query at `drawn_reach`, key some tokens before it.
 template <class Score>
 auto bound_head(const Score& score, Index head, Index heads) {
   Context context;
   context.head = head;
   context.heads = heads;
-  context.query_rows = context.key_rows = {0, reach + 1};
-  context.relative = {-reach, reach + 1};
+  context.query_rows = context.key_rows = {0, drawn_reach + 1};
+  context.relative = {-drawn_reach, drawn_reach + 1};
   check_score(score, context);
   return [score, context](double s, Index distance) {
     const auto bound = bind_score<double>(score, context);
-    const Place query{Position(reach), Position(reach)},
-        key{Position(reach - distance), Position(reach - distance)};
+    const Place query{Position(drawn_reach), Position(drawn_reach)},
+        key{Position(drawn_reach - distance), Position(drawn_reach - distance)};
     return apply(bound, s, query, key);
   };
 }
@@ -53,7 +53,7 @@ Series curve(const std::string& name, int colour, double from, double to, double
 /// What a score makes of a score of zero, against the distance.
 template <class Head>
 Series against_distance(const std::string& name, int colour, const Head& head, double s = 0) {
-  return curve(name, colour, 0, double(reach), 1, [&](double x) { return head(s, Index(x)); });
+  return curve(name, colour, 0, double(drawn_reach), 1, [&](double x) { return head(s, Index(x)); });
 }
 
 /// What a score makes of scores, at distance 0.
@@ -63,7 +63,7 @@ Series against_score(const std::string& name, int colour, const Head& head, doub
 }
 
 Chart over_distance(const std::string& y, std::vector<Series> series) {
-  return {"", {.label = "tokens back", .least = 0.0, .most = double(reach)}, {y}, std::move(series)};
+  return {"", {.label = "tokens back", .least = 0.0, .most = double(drawn_reach)}, {y}, std::move(series)};
 }
 
 Chart over_scores(const std::string& y, std::vector<Series> series) {

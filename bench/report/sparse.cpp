@@ -22,7 +22,7 @@ Operands first_of(const Operands& x, Index seq_len) {
   return {x.query.topRows(seq_len), x.key.topRows(seq_len), x.value.topRows(seq_len), {}};
 }
 
-void expect_same_pairs(SparsePattern pattern, Index seq_len, const SparseCall& call) {
+void expect_closed_form(SparsePattern pattern, Index seq_len, const SparseCall& call) {
   const Index counted = call.pairs(), known = pairs(pattern, seq_len);
   if (counted == known) return;
   throw std::logic_error("explain counts " + grouped(counted) + " pairs for " +
@@ -31,24 +31,24 @@ void expect_same_pairs(SparsePattern pattern, Index seq_len, const SparseCall& c
 }
 
 /// What the calls of one pattern at one length took so far.
-struct Point {
+struct SparsePoint {
   SparsePattern pattern{};
   Index seq_len = 0;
   std::vector<double> seconds{};
 };
 
-void time_round(int round, std::vector<Point>& points, const Operands& longest, const SparseOptions& options,
-                Progress& progress) {
+void time_round(int round, std::vector<SparsePoint>& points, const Operands& longest,
+                const SparseOptions& options, Progress& progress) {
   volatile float sink = 0;
   Operands operands;
   const std::string stage =
       "timing sparse patterns, round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds);
-  for (Point& point : points) {
+  for (SparsePoint& point : points) {
     if (round > 0 && summarise(point.seconds).fastest > options.once_above) continue;
     progress.step(stage, std::string(name_of(point.pattern)) + ", " + grouped(point.seq_len) + " tokens");
     if (operands.query.rows() != point.seq_len) operands = first_of(longest, point.seq_len);
     const SparseCall call = make_call(point.pattern, operands);
-    if (round == 0) expect_same_pairs(point.pattern, point.seq_len, call);
+    if (round == 0) expect_closed_form(point.pattern, point.seq_len, call);
     const auto seconds = repeat([&] { sink = call.run(); }, options.budget, options.most_runs);
     point.seconds.insert(point.seconds.end(), seconds.begin(), seconds.end());
   }
@@ -62,7 +62,7 @@ SparseCall make_call(SparsePattern pattern, const Operands& x) {
 }
 
 std::vector<SparseCurve> measure_sparse(const SparseOptions& options, Progress& progress) {
-  std::vector<Point> points;
+  std::vector<SparsePoint> points;
   for (const Index seq_len : lengths_up_to(options.longest))
     for (const SparsePattern pattern : sparse_patterns)
       if (seq_len >= fitted_from) points.push_back({pattern, seq_len});
@@ -74,7 +74,7 @@ std::vector<SparseCurve> measure_sparse(const SparseOptions& options, Progress& 
   for (const SparsePattern pattern : sparse_patterns) {
     SparseCurve& curve = curves.emplace_back();
     curve.pattern = pattern;
-    for (const Point& point : points) {
+    for (const SparsePoint& point : points) {
       if (point.pattern != pattern) continue;
       const double flops = 4.0 * double(head_dim) * double(pairs(pattern, point.seq_len));
       curve.samples.push_back({point.seq_len, summarise(point.seconds), flops});

@@ -15,8 +15,6 @@ namespace headwise::report {
 
 namespace {
 
-AttentionShape shape_of(Index rows) { return {.q_len = rows, .k_len = rows, .head_dim = head_dim}; }
-
 template <class Mask>
 SparseCall masked_call(const Operands& x, const Mask& mask) {
   const Index length = x.query.rows();

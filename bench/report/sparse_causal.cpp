@@ -13,8 +13,6 @@ namespace headwise::report {
 
 namespace {
 
-AttentionShape shape_of(Index rows) { return {.q_len = rows, .k_len = rows, .head_dim = head_dim}; }
-
 SparseCall strided_call(const Operands& x) {
   const Index length = x.query.rows(), stride = root_of(length);
   return {[&x, stride] { return attend_strided(stride, x.query, x.key, x.value).output(0, 0); },

@@ -21,6 +21,9 @@ inline benchmark::Counter rate(double flops_per_iteration) {
 /// Bytes a second, for whatever is bound by memory rather than by arithmetic.
 inline benchmark::Counter bandwidth(double bytes_per_iteration) { return rate(bytes_per_iteration); }
 
+/// The width of the rows that position encodings are added to.
+inline constexpr std::int64_t d_model = 512;
+
 inline void doubling_lengths(benchmark::internal::Benchmark* benchmark, std::int64_t longest) {
   benchmark->RangeMultiplier(2)->Range(256, longest)->Unit(benchmark::kMillisecond);
 }

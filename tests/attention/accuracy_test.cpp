@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace headwise {
+namespace headwise::accuracy_test {
 namespace {
 
 using check::random;
@@ -106,4 +106,4 @@ TEST(Accuracy, LongSumsAreNoWorseThanShortOnes) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::accuracy_test

@@ -8,12 +8,12 @@
 
 #include <limits>
 
-namespace headwise {
+namespace headwise::attend_backward_test {
 namespace {
 
+using check::AnyMask;
 using check::near;
 using check::random;
-using check::AnyMask;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -106,4 +106,4 @@ TEST(AttendBackward, NamesTheTermThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_backward_test

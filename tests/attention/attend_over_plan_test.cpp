@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <numeric>
 
-namespace headwise {
+namespace headwise::attend_over_plan_test {
 namespace {
 
+using check::AnyMask;
 using check::near;
 using check::random;
-using check::AnyMask;
 
 AnyMask everything() {
   return [](Index, Index) { return true; };
@@ -151,4 +151,4 @@ TEST(AttendOverPlan, RefusesRowsThatDoNotExist) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_over_plan_test

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-namespace headwise {
+namespace headwise::attend_test {
 namespace {
 
 using check::near;
@@ -225,4 +225,4 @@ TEST(Attend, RefusesAnOffsetTogetherWithPositions) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::attend_test

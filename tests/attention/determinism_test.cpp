@@ -8,7 +8,7 @@
 #include "support/heads.hpp"
 #include "support/instruction_sets.hpp"
 
-namespace headwise {
+namespace headwise::determinism_test {
 namespace {
 
 using check::near;
@@ -70,4 +70,4 @@ TEST(Determinism, SinglePrecisionIsAsGoodAsItsEpsilonOnEveryInstructionSet) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::determinism_test

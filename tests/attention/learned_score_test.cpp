@@ -14,7 +14,7 @@
 
 #include <cmath>
 
-namespace headwise {
+namespace headwise::learned_score_test {
 namespace {
 
 using check::near;
@@ -112,4 +112,4 @@ TEST(LearnedScore, B14_ASinkIsPartOfTheRunningMaximum) {
 }
 
 }  // namespace
-}  // namespace headwise
+}  // namespace headwise::learned_score_test

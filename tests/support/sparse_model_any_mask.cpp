@@ -1,6 +1,3 @@
-// Compiled for one instruction set only: these laws are about patterns.
-#define HEADWISE_WIDEST_TARGET 0
-
 #include "support/sparse_model_any_mask.hpp"
 
 namespace headwise::attention {
