@@ -1,9 +1,12 @@
 #include <headwise/attention/attend.hpp>
+#include <headwise/mask/documents.hpp>
 #include <headwise/score/alibi.hpp>
 #include <headwise/score/chain.hpp>
 #include <headwise/score/dense_bias.hpp>
 #include <headwise/score/function.hpp>
 #include <headwise/score/none.hpp>
+#include <headwise/score/query_choice.hpp>
+#include <headwise/score/query_distance.hpp>
 #include <headwise/score/sink.hpp>
 #include <headwise/score/soft_cap.hpp>
 #include <headwise/score/t5_bias.hpp>
@@ -15,6 +18,8 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace headwise::report {
 
@@ -148,21 +153,50 @@ class Gallery {
   std::vector<Picture> pictures_;
 };
 
+constexpr Index drawn_side = 40;
+
+/// What a score adds to each pair; a pair that it removes is drawn as one to which nothing is added.
+template <class Score>
+std::string draw_added(const Score& score, const std::string& description) {
+  Context context;
+  context.query_rows = context.key_rows = {0, drawn_side};
+  const auto bound = bind_score<double>(score, context);
+  Matrix<double> added(drawn_side, drawn_side);
+  for (Index i = 0; i < drawn_side; ++i) {
+    for (Index j = 0; j < drawn_side; ++j) {
+      const double s = apply(bound, 0.0, Place{Position(i), Position(i)}, Place{Position(j), Position(j)});
+      added(i, j) = std::isfinite(s) ? s : 0.0;
+    }
+  }
+  return draw_numbers(added, 1, {"query", "key"}, description);
+}
+
 /// A bias of the caller's own: near and far tokens are favoured in turns.
 std::string dense_bias(const std::string& description) {
-  constexpr Index side = 40;
-  Matrix<double> bias(side, side);
-  for (Index i = 0; i < side; ++i)
-    for (Index j = 0; j < side; ++j) bias(i, j) = std::cos(double(i - j) / 4);
-  Context context;
-  context.query_rows = context.key_rows = {0, side};
-  const auto score = score::dense_bias(std::move(bias));
-  const auto bound = bind_score<double>(score, context);
-  Matrix<double> added(side, side);
-  for (Index i = 0; i < side; ++i)
-    for (Index j = 0; j < side; ++j)
-      added(i, j) = apply(bound, 0.0, Place{Position(i), Position(i)}, Place{Position(j), Position(j)});
-  return draw_numbers(added, 1, {"query", "key"}, description);
+  Matrix<double> bias(drawn_side, drawn_side);
+  for (Index i = 0; i < drawn_side; ++i)
+    for (Index j = 0; j < drawn_side; ++j) bias(i, j) = std::cos(double(i - j) / 4);
+  return draw_added(score::dense_bias(std::move(bias)), description);
+}
+
+/// Later queries look farther back.
+std::string query_distance(const std::string& description) {
+  constexpr Index reach = 12;
+  Matrix<double> table(drawn_side, 2 * reach + 1);
+  for (Index i = 0; i < drawn_side; ++i)
+    for (Index w = 0; w < table.cols(); ++w)
+      table(i, w) = std::cos((double(w - reach) + 10.0 * double(i) / double(drawn_side)) / 4);
+  return draw_added(score::QueryDistance(std::move(table)), description);
+}
+
+/// Four documents in turns: some queries favour their own, some the others.
+std::string query_choice(const std::string& description) {
+  std::vector<TokenId> ids;
+  for (Index i = 0; i < drawn_side; ++i) ids.push_back(TokenId(i / 5 % 4));
+  Matrix<double> table(drawn_side, 2);
+  for (Index i = 0; i < drawn_side; ++i)
+    table.row(i) << -0.4 * std::sin(double(i) / 6), std::sin(double(i) / 6);
+  return draw_added(score::QueryChoice(std::move(table), mask::ScatteredDocuments(ids, ids)), description);
 }
 
 }  // namespace
@@ -184,6 +218,12 @@ std::vector<Picture> draw_scores() {
   gallery.add("function", "Any function", "A callable with its derivative is a score, too.", function());
   const std::string bias = "Any matrix of numbers may be added: here a wave over the distance.";
   gallery.add_drawing("dense_bias", "Dense bias", bias, dense_bias(bias));
+  const std::string distance =
+      "Each query has a number of its own for each distance within reach; keys beyond it are removed.";
+  gallery.add_drawing("query_distance", "Query and distance", distance, query_distance(distance));
+  const std::string choice =
+      "Each query has one number for the keys of its own document and one for the others.";
+  gallery.add_drawing("query_choice", "Query and relation", choice, query_choice(choice));
   gallery.add("none", "None", "The score as it is.",
               over_scores("score after", {against_score("none", 0, bound_head(score::None{}, 0, 1), 10)}));
   return gallery.take();

@@ -1,4 +1,7 @@
+#include <headwise/attention/attend.hpp>
+#include <headwise/attention/label_scores.hpp>
 #include <headwise/mask/documents.hpp>
+#include <headwise/mask/none.hpp>
 #include <headwise/mask/where.hpp>
 #include <headwise/score/query_choice.hpp>
 
@@ -6,12 +9,15 @@
 
 #include "support/check.hpp"
 #include "support/pattern_laws.hpp"
+#include "support/reference.hpp"
 #include "support/score_laws.hpp"
 
 #include <vector>
 
 namespace headwise::score::query_choice_test {
 namespace {
+
+namespace hw = headwise;
 
 auto even() {
   return mask::where([](Index q, Index k) { return (q + k) % 2 == 0; });
@@ -66,6 +72,28 @@ TEST(QueryChoice, RefusesWhatDoesNotFit) {
               check_score(QueryChoice(check::random(5, 2, 1), relation), laws::context(0, 1, 5, 2, 0));
             }),
             "accepted");
+}
+
+/// Ainslie et al., section 3.2: a token is told its own sentence from the others by two learned vectors.
+TEST(QueryChoice, IsTheProductOfAQueryAndOneOfTwoLearnedVectors) {
+  const Index dim = 4;
+  const std::vector<TokenId> sentences{0, 0, 0, 1, 1, 0, 2, 2, 1};
+  const Matrix<double> query = check::random(9, dim, 1), key = check::random(9, dim, 2),
+                       value = check::random(9, dim, 3), vectors = check::random(2, dim, 4);
+  // [docs score/query_choice]
+  // Two learned vectors [2, head_dim]: of the tokens of other sentences, and of those of a token's own.
+  const std::vector<hw::Index> other_and_own{0, 1};
+  const auto table = hw::label_scores(query, vectors, other_and_own);
+  const hw::score::QueryChoice choice(table, hw::mask::ScatteredDocuments(sentences, sentences));
+  const auto out = hw::attend(query, key, value, hw::mask::None{}, choice);
+  // [docs end]
+  reference::Problem p;
+  p.score = [&](double s, Index q, Index k) {
+    const Index label = sentences[std::size_t(q)] == sentences[std::size_t(k)] ? 1 : 0;
+    for (Index x = 0; x < dim; ++x) s += query(q, x) * vectors(label, x) / 2;
+    return s;
+  };
+  EXPECT_TRUE(check::near(out, reference::forward(query, key, value, p).output, 1e-13));
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+#include <headwise/attention/attend.hpp>
+#include <headwise/attention/label_scores.hpp>
+#include <headwise/mask/band.hpp>
 #include <headwise/mask/none.hpp>
 #include <headwise/score/query_distance.hpp>
 
@@ -5,14 +8,18 @@
 
 #include "support/check.hpp"
 #include "support/pattern_laws.hpp"
+#include "support/reference.hpp"
 #include "support/score_laws.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
 namespace headwise::score::query_distance_test {
 namespace {
+
+namespace hw = headwise;
 
 /// Two heads, rows 4 ... 6 of the queries, reach 3.
 struct ReachesThree {
@@ -70,6 +77,36 @@ TEST(QueryDistance, RefusesATableThatDoesNotFit) {
   EXPECT_EQ(refusal(5, 7), "QueryDistance: table columns is 7, expected a multiple of 2 (heads)");
   EXPECT_EQ(refusal(5, 8),
             "QueryDistance: table columns of one head is 4, expected an odd number, 2 reach + 1");
+}
+
+/// Shaw et al., equation 4: a query meets the sum of a key and the vector of the distance between them.
+TEST(QueryDistance, IsTheProductOfAQueryAndALearnedVectorOfTheDistance) {
+  const Index dim = 4;
+  const Matrix<double> query = check::random(19, 2 * dim, 1), key = check::random(19, 2 * dim, 2),
+                       value = check::random(19, 2 * dim, 3), vectors = check::random(5, 2 * dim, 4);
+  // [docs score/query_distance]
+  // Five learned vectors [5, heads * head_dim]: of the distances 0, 1, 2 and more, -1, -2 and more. Up to six
+  // tokens apart.
+  const auto table = hw::label_scores(query, vectors, hw::distance_labels(6, 2), 2);
+  const hw::mask::Band near{.left = 6, .right = 6};
+  const auto out = hw::attend(query, key, value, {.heads = 2}, near, hw::score::QueryDistance(table));
+  // [docs end]
+  const auto label = [](Index ahead) {
+    return ahead < 0 ? 2 + std::min<Index>(-ahead, 2) : std::min<Index>(ahead, 2);
+  };
+  for (const Index head : {0, 1}) {
+    reference::Problem p;
+    p.allows = [](Index q, Index k) { return std::abs(k - q) <= 6; };
+    p.score = [&](double s, Index q, Index k) {
+      for (Index x = dim * head; x < dim * (head + 1); ++x) s += query(q, x) * vectors(label(k - q), x) / 2;
+      return s;
+    };
+    const auto of_head = [&](const Matrix<double>& x) -> Matrix<double> {
+      return x.middleCols(dim * head, dim);
+    };
+    EXPECT_TRUE(check::near(
+        of_head(out), reference::forward(of_head(query), of_head(key), of_head(value), p).output, 1e-13));
+  }
 }
 
 }  // namespace
