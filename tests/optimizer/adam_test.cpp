@@ -7,6 +7,7 @@
 
 #include "layer/parameters.hpp"
 #include "support/check.hpp"
+#include "support/pattern_laws.hpp"
 #include "support/thrown.hpp"
 
 #include <algorithm>
@@ -44,6 +45,24 @@ TEST(Adam, WithDecayTakesTheFirstStepOfAdamW) {
   Adam<double> adam(model, {.learning_rate = 1e-2, .weight_decay = 0.1});
   adam.step(model, gradient_of(model, Matrix<double>::Constant(2, 2, 0.2)));
   for (Index i = 0; i < 4; ++i) EXPECT_NEAR(model.parameter.value.data()[i], 0.48950000050000, 1e-14);
+}
+
+TEST(Adam, RefusesSettingsOutOfTheirRange) {
+  Single model{.parameter = {random(2, 2, 1)}};
+  const auto refusal = [&](const AdamOptions& options) {
+    return check::refusal([&] { (void)Adam<double>(model, options); });
+  };
+  EXPECT_EQ(refusal({.eps = 0}), "accepted");
+  EXPECT_EQ(refusal({.learning_rate = std::numeric_limits<double>::quiet_NaN()}),
+            "Adam: learning_rate is nan, expected a finite number, 0 or more");
+  EXPECT_EQ(refusal({.beta1 = 1}), "Adam: beta1 is 1.000000, expected at least 0 and below 1");
+  EXPECT_EQ(refusal({.beta2 = 1.5}), "Adam: beta2 is 1.500000, expected at least 0 and below 1");
+  EXPECT_EQ(refusal({.eps = -1}), "Adam: eps is -1.000000, expected a finite number, 0 or more");
+  EXPECT_EQ(refusal({.weight_decay = -1}),
+            "Adam: weight_decay is -1.000000, expected a finite number, 0 or more");
+  Adam<double> adam(model);
+  EXPECT_EQ(check::refusal([&] { adam.step(model, gradient_of(model, random(2, 2, 2)), -1); }),
+            "Adam: learning_rate is -1.000000, expected a finite number, 0 or more");
 }
 
 TEST(Adam, FollowsTheFormulaOverManySteps) {

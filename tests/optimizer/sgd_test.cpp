@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/check.hpp"
+#include "support/pattern_laws.hpp"
 #include "support/thrown.hpp"
 
 #include <cmath>
@@ -43,6 +44,19 @@ TEST(Sgd, KeepsItsMomentum) {
     EXPECT_EQ(name, "velocity.weight");
     EXPECT_TRUE(near(velocity.value, v, 1e-14));
   });
+}
+
+TEST(Sgd, RefusesSettingsOutOfTheirRange) {
+  Single model{{random(2, 2, 1)}};
+  const auto refusal = [&](const SgdOptions& options) {
+    return check::refusal([&] { (void)Sgd<double>(model, options); });
+  };
+  EXPECT_EQ(refusal({.learning_rate = 0}), "accepted");
+  EXPECT_EQ(refusal({.learning_rate = -1}),
+            "Sgd: learning_rate is -1.000000, expected a finite number, 0 or more");
+  EXPECT_EQ(refusal({.momentum = 1}), "Sgd: momentum is 1.000000, expected at least 0 and below 1");
+  EXPECT_EQ(refusal({.weight_decay = -1}),
+            "Sgd: weight_decay is -1.000000, expected a finite number, 0 or more");
 }
 
 TEST(Clip, ScalesAllGradientsTogether) {

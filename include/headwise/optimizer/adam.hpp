@@ -57,21 +57,29 @@ class Adam {
  public:
   using Scalar = Scalar_;
 
+  /// Throws ShapeError for a setting out of its range.
   template <class Model>
   explicit Adam(const Model& model, const AdamOptions& options = {})
       : options_(options),
         parameters_("Adam", model, options.rule),
         mean_(parameters_.zeros()),
-        square_(parameters_.zeros()) {}
+        square_(parameters_.zeros()) {
+    expect_amount("Adam: learning_rate", options.learning_rate);
+    expect_share("Adam: beta1", options.beta1);
+    expect_share("Adam: beta2", options.beta2);
+    expect_amount("Adam: eps", options.eps);
+    expect_amount("Adam: weight_decay", options.weight_decay);
+  }
 
   /// One step, with the learning rate of the options or of a schedule. Throws ShapeError, before anything has
-  /// changed, when the model is another one, or a parameter met no variable.
+  /// changed, when the model has parameters of other names or shapes, or one met no variable.
   template <class Model>
   void step(Model& model, const autograd::Gradients<Scalar>& gradients) {
     step(model, gradients, options_.learning_rate);
   }
   template <class Model>
   void step(Model& model, const autograd::Gradients<Scalar>& gradients, double learning_rate) {
+    expect_amount("Adam: learning_rate", learning_rate);
     const double t = double(steps_.value(0, 0)) + 1;
     const double mean_scale = 1 / (1 - std::pow(options_.beta1, t));
     const double square_scale = 1 / (1 - std::pow(options_.beta2, t));

@@ -7,12 +7,26 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace headwise::optimizer {
+
+/// Throws ShapeError unless the setting is a number of 0 or more. A negative learning rate climbs, and a NaN
+/// ends every run.
+inline void expect_amount(std::string_view what, double got) {
+  if (got >= 0 && got <= std::numeric_limits<double>::max()) return;
+  fail_shape(what, std::to_string(got), "a finite number, 0 or more");
+}
+
+/// Throws ShapeError unless the setting is the share of what came before in a moving mean.
+inline void expect_share(std::string_view what, double got) {
+  if (got >= 0 && got < 1) return;
+  fail_shape(what, std::to_string(got), "at least 0 and below 1");
+}
 
 /// The parameters of the model that an optimizer was made for: what every optimizer's step has in common.
 template <class Scalar>

@@ -24,18 +24,24 @@ class Sgd {
  public:
   using Scalar = Scalar_;
 
+  /// Throws ShapeError for a setting out of its range.
   template <class Model>
   explicit Sgd(const Model& model, const SgdOptions& options = {})
-      : options_(options), parameters_("Sgd", model, options.rule), velocity_(parameters_.zeros()) {}
+      : options_(options), parameters_("Sgd", model, options.rule), velocity_(parameters_.zeros()) {
+    expect_amount("Sgd: learning_rate", options.learning_rate);
+    expect_share("Sgd: momentum", options.momentum);
+    expect_amount("Sgd: weight_decay", options.weight_decay);
+  }
 
   /// One step, with the learning rate of the options or of a schedule. Throws ShapeError, before anything has
-  /// changed, when the model is another one, or a parameter met no variable.
+  /// changed, when the model has parameters of other names or shapes, or one met no variable.
   template <class Model>
   void step(Model& model, const autograd::Gradients<Scalar>& gradients) {
     step(model, gradients, options_.learning_rate);
   }
   template <class Model>
   void step(Model& model, const autograd::Gradients<Scalar>& gradients, double learning_rate) {
+    expect_amount("Sgd: learning_rate", learning_rate);
     parameters_.step(
         model, gradients,
         [&](std::size_t n, Matrix<Scalar>& weights, const Matrix<Scalar>& gradient, Treatment treatment) {
