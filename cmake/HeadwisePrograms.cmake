@@ -21,7 +21,7 @@ set(headwise_joined_files 20)
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# Left to itself GCC spends a sixth of its time on reclaiming memory that the machine has.
+# Left to itself GCC spends a seventh of its time on reclaiming memory that the machine has.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("SHELL:--param ggc-min-expand=100" "SHELL:--param ggc-min-heapsize=1000000")
 endif()
