@@ -4,6 +4,7 @@
 #include <headwise/kernel/schedule.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace headwise::kernel {
@@ -98,18 +99,40 @@ class Driver {
     for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
       for (Index head = 0; head < problem_.heads; ++head) {
         const Schedule& s = schedule(sequence, head);
+        const auto add = [&](Range blocks, bool shared) {
+          if (!blocks.empty()) ranges.push_back({sequence, head, blocks, shared, cost(s, blocks)});
+        };
+        Range alone;  // blocks that meet no others, of any number of items
         for (const BlockGroup& group : s.groups) {
-          const Index step = group.shared ? std::max<Index>(1, group.end - group.begin) : per_task;
-          for (Index begin = group.begin; begin < group.end; begin += step) {
-            const Range blocks{begin, std::min(begin + step, group.end)};
-            ranges.push_back({sequence, head, blocks, group.shared, cost(s, blocks)});
+          if (group.shared) {
+            cut(s, alone, per_task, add);
+            add({group.begin, group.end}, true);
+            alone.begin = group.end;
           }
+          alone.end = group.end;
         }
+        cut(s, alone, per_task, add);
       }
     }
-    std::stable_sort(ranges.begin(), ranges.end(),
-                     [](const BlockRange& a, const BlockRange& b) { return a.cost > b.cost; });
+    // Among equals heads come next to each other: their rows share pages, whose addresses are dear to look
+    // up.
+    std::stable_sort(ranges.begin(), ranges.end(), [](const BlockRange& a, const BlockRange& b) {
+      return std::tuple(-a.cost, a.sequence, a.blocks.begin) <
+             std::tuple(-b.cost, b.sequence, b.blocks.begin);
+    });
     return ranges;
+  }
+
+  /// Cuts blocks into tasks, between items where it can: both sides of a cut item pack its keys.
+  template <class Add>
+  static void cut(const Schedule& s, Range blocks, Index per_task, const Add& add) {
+    const auto item = [&](Index block) { return s.blocks[std::size_t(block)].item; };
+    for (Index begin = blocks.begin, end; begin < blocks.end; begin = end) {
+      end = std::min(begin + per_task, blocks.end);
+      if (end < blocks.end && item(begin) != item(end))
+        while (item(end - 1) == item(end)) --end;
+      add({begin, end}, false);
+    }
   }
 
   /// A serial call packs every head's keys once, unless a block sees few of them: then neighbours share what
