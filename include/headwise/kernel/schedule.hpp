@@ -287,4 +287,13 @@ Range visited_panels(const Schedule& schedule, Range blocks, Range chunk) noexce
   return visited.empty() ? Range{} : visited;
 }
 
+/// The first to the last of the blocks that visit any of these panels.
+template <class File = FileFlags>
+Range visiting_blocks(const Schedule& schedule, Range blocks, Range panels) noexcept {
+  const auto visits = [&](Index b) { return !visited_panels(schedule, {b, b + 1}, panels).empty(); };
+  while (!blocks.empty() && !visits(blocks.begin)) ++blocks.begin;
+  while (!blocks.empty() && !visits(blocks.end - 1)) --blocks.end;
+  return blocks;
+}
+
 }  // namespace headwise::kernel
