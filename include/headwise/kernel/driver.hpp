@@ -114,11 +114,9 @@ class Driver {
         cut(s, alone, per_task, add);
       }
     }
-    // Among equals heads come next to each other: their rows share pages, whose addresses are dear to look
-    // up.
+    // Among equals heads come next to each other: their rows share pages, whose addresses are dear to look up.
     std::stable_sort(ranges.begin(), ranges.end(), [](const BlockRange& a, const BlockRange& b) {
-      return std::tuple(-a.cost, a.sequence, a.blocks.begin) <
-             std::tuple(-b.cost, b.sequence, b.blocks.begin);
+      return std::tuple(-a.cost, a.sequence, a.blocks.begin) < std::tuple(-b.cost, b.sequence, b.blocks.begin);
     });
     return ranges;
   }
