@@ -1,4 +1,5 @@
 #include <headwise/attention/etc.hpp>
+#include <headwise/attention/linear.hpp>
 #include <headwise/attention/longformer.hpp>
 #include <headwise/attention/lsh.hpp>
 #include <headwise/attention/routing.hpp>
@@ -12,6 +13,7 @@
 #include "report/gallery.hpp"
 #include "report/numbers.hpp"
 
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -119,10 +121,25 @@ Picture sinkhorn_blocks() {
           draw_numbers(weights, weights.maxCoeff(), {"query", "key"}, title + ": " + caption)};
 }
 
+/// Tokens that all look alike, so that what differs is what the gates leave of them.
+Picture linear() {
+  const Numbers alike = Numbers::Ones(drawn_length, 1);
+  Numbers decay = Numbers::Constant(drawn_length, 1, -1.0 / 12);
+  decay(30, 0) = -std::numeric_limits<double>::infinity();
+  const Numbers weights = attend_linear(alike, alike, identity(), {}, {.decay = decay});
+  const std::string
+      title = "attend_linear, gated",
+      caption =
+          "Of tokens that all look alike, each leaves exp(-1/12) of what the ones before it wrote; token 30 "
+          "forgets everything.";
+  return {"attention/linear", title, caption,
+          draw_numbers(weights, 1, {"query", "key"}, title + ": " + caption)};
+}
+
 }  // namespace
 
 std::vector<Picture> draw_calls() {
-  return {strided(), longformer(), etc(), lsh(), routing(), sinkhorn_blocks()};
+  return {strided(), longformer(), etc(), lsh(), routing(), sinkhorn_blocks(), linear()};
 }
 
 }  // namespace headwise::report

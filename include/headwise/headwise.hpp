@@ -13,6 +13,10 @@
 #include <headwise/attention/head_norm.hpp>
 #include <headwise/attention/k_means.hpp>
 #include <headwise/attention/label_scores.hpp>
+#include <headwise/attention/linear.hpp>
+#include <headwise/attention/linear_backward.hpp>
+#include <headwise/attention/linear_call.hpp>
+#include <headwise/attention/linear_chunk.hpp>
 #include <headwise/attention/local_chunks.hpp>
 #include <headwise/attention/longformer.hpp>
 #include <headwise/attention/longformer_backward.hpp>
