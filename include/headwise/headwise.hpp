@@ -48,6 +48,7 @@
 #include <headwise/autograd/gradients.hpp>
 #include <headwise/autograd/head_norm.hpp>
 #include <headwise/autograd/label_scores.hpp>
+#include <headwise/autograd/linear.hpp>
 #include <headwise/autograd/lsh.hpp>
 #include <headwise/autograd/merge.hpp>
 #include <headwise/autograd/normalise.hpp>
