@@ -52,15 +52,5 @@ TEST(OnnxAttention, ScoresAfterEachStepAgreeWithTheSuite) {
   EXPECT_TRUE(cases.empty() || compared > 0);
 }
 
-/// Said loudly, with their names, rather than left out.
-TEST(OnnxLinearAttention, IsNotOffered) {
-  std::string names;
-  for (const Case& each : cases_of("LinearAttention")) names += "\n  " + each.name();
-  GTEST_SKIP()
-      << "There is no linear attention here, neither plain nor with decay or the delta rule: its sum is "
-         "not a softmax, so the fused kernel cannot serve it. Not compared:"
-      << names;
-}
-
 }  // namespace
 }  // namespace headwise::onnx::scores_test
