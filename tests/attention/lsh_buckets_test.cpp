@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "support/check.hpp"
+#include "support/thrown.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -76,6 +78,82 @@ TEST(LshChunks, StoredPairsAreThePairs) {
       }
     }
   }
+}
+
+/// As the published program counts: the bits of a number, and the square root as a double.
+std::vector<Index> factors_by_bits(Index length, Index chunk, Index longest) {
+  Index bits = 0;
+  for (Index rest = 2 * std::max<Index>(1, length / chunk); rest > 0; rest /= 2) ++bits;
+  const Index power = bits - 1;
+  const double limit = 2 * std::max(std::floor(std::sqrt(double(longest / chunk))), double(chunk));
+  if (std::pow(2.0, double(power)) <= limit) return {Index(std::pow(2.0, double(power)))};
+  const Index first = power / 2;
+  return {Index(std::pow(2.0, double(first))), Index(std::pow(2.0, double(power - first)))};
+}
+
+TEST(LshFactors, OfTwoAreThoseOfThePublishedProgram) {
+  for (const Index chunk : {1, 2, 3, 4, 7, 16, 64}) {
+    for (const Index longest : {0, 63, 64, 65, 256, 4096, 524288}) {
+      for (const Index length : {0, 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 127, 128, 129, 1000, 65536})
+        EXPECT_EQ(lsh_factors_of_two(length, chunk, longest), factors_by_bits(length, chunk, longest))
+            << length << ", " << chunk << ", " << longest;
+    }
+  }
+  EXPECT_EQ(lsh_factors_of_two(65536, 64, 65536), (std::vector<Index>{32, 64}));
+  EXPECT_EQ(lsh_factors_of_two(24, 4, 24), (std::vector<Index>{8}));
+  EXPECT_EQ(lsh_factors_of_two(64, 4, 64), (std::vector<Index>{4, 8}));
+  EXPECT_EQ(lsh_factors_of_two(64, 4, 1024), (std::vector<Index>{32}));
+  EXPECT_EQ(check::thrown<ShapeError>([] { (void)lsh_factors_of_two(8, 0); }),
+            "lsh_factors_of_two: chunk_len is 0, expected a positive number");
+}
+
+/// The hash of one row by plain loops: the largest signed axis of every factor.
+std::int32_t bucket_of_row(const Matrix<double>& x, Index row, Index head, Index round, Index dim,
+                           const LshRotations<double>& rotations) {
+  Index width = 0, bucket = 0, radix = 1, first = 0;
+  for (const Index factor : rotations.factors) width += factor / 2;
+  for (const Index factor : rotations.factors) {
+    Index best = -1;
+    double largest = 0;
+    for (Index axis = 0; axis < factor; ++axis) {
+      double along = 0;
+      for (Index i = 0; i < dim; ++i)
+        along += x(row, head * dim + i) *
+                 rotations.values(head * dim + i, round * width + first + axis % (factor / 2));
+      if (axis >= factor / 2) along = -along;
+      if (best < 0 || along > largest) {
+        best = axis;
+        largest = along;
+      }
+    }
+    bucket += radix * best;
+    radix *= factor;
+    first += factor / 2;
+  }
+  return std::int32_t(bucket);
+}
+
+TEST(LshBuckets, ByLengthEveryTextIsHashedForItself) {
+  const Index heads = 2, dim = 3, rounds = 2;
+  const std::vector<Index> lengths{1, 0, 24, 3, 64, 65};
+  const RaggedRows rows = RaggedRows::from_lengths(lengths);
+  const auto x = random(rows.rows(), heads * dim, 7);
+  const LshHashByLength hash{
+      {.rounds = rounds, .heads = heads, .head_dim = dim, .seed = 8, .layer = 1}, 4, 64};
+  const LshBuckets got = lsh_buckets(x, hash, rows);
+  ASSERT_EQ(got.numbers.size(), std::size_t(heads * rounds * rows.rows()));
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    LshHashOptions draw = hash.draw;
+    draw.factors = factors_by_bits(lengths[s], hash.chunk_len, hash.max_seq_len);
+    const auto rotations = lsh_rotations<double>(draw);
+    for (Index row = rows[Index(s)].begin; row < rows[Index(s)].end; ++row)
+      for (Index head = 0; head < heads; ++head)
+        for (Index round = 0; round < rounds; ++round)
+          ASSERT_EQ(got.of(head, round)[std::size_t(row)], bucket_of_row(x, row, head, round, dim, rotations))
+              << s << ", " << row << ", " << head << ", " << round;
+  }
+  EXPECT_EQ(check::thrown<ShapeError>([&] { (void)lsh_buckets(random(5, 5, 1), hash); }),
+            "lsh_buckets: columns of x is 5, expected 6; heads * head_dim");
 }
 
 TEST(LshBuckets, OppositeVectorsHaveOppositeBucketsOfAnyLength) {

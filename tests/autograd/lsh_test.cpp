@@ -11,6 +11,7 @@
 #include "support/check.hpp"
 #include "support/lsh_any_mask.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace headwise::lsh_test {
@@ -40,6 +41,22 @@ TEST(RecordedLsh, IsTheOneBackwardOfTheCall) {
   const auto got = backward(y, d);
   EXPECT_EQ(got.of(query), expected.query);
   EXPECT_EQ(got.of(value), expected.value);
+}
+
+TEST(RecordedLsh, ALayerWithoutFactorsHashesEachTextByItsLength) {
+  const auto layer_with = [](std::vector<Index> factors) {
+    Rng rng(1);
+    return layer::LshAttention<double>(
+        {.d_model = 8, .heads = 2, .lsh = {.chunk_len = 4}, .factors = std::move(factors), .rounds = 2}, rng);
+  };
+  const auto any = layer_with({});
+  const Matrix<double> x = random(28, 8, 2);
+  const AttendOptions batch{.query_rows = RaggedRows::from_lengths({4, 24})};
+  autograd::Tape<double> tape;
+  const Matrix<double> y = any(tape.input(x), batch, causal()).value();
+  // 2 buckets for one chunk; 8, which is at most twice the 6 chunks.
+  EXPECT_TRUE(near(y.topRows(4), layer_with({2})(Matrix<double>(x.topRows(4)), {}, causal()), 1e-12));
+  EXPECT_TRUE(near(y.bottomRows(24), layer_with({8})(Matrix<double>(x.bottomRows(24)), {}, causal()), 1e-12));
 }
 
 /// A layer of LSH attention as the f of a reversible layer.

@@ -5,8 +5,11 @@
 #include <headwise/core/math.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/product.hpp>
+#include <headwise/core/ragged_rows.hpp>
 #include <headwise/core/random.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -66,6 +69,28 @@ inline std::vector<Index> lsh_factors(Index seq_len, Index chunk_len) {
   Index first = 1;
   while (first * first < buckets) first *= 2;
   return {first, 2 * (buckets / (2 * first))};
+}
+
+/// A power of two of buckets, as transformers takes where a model does not give their number: at most twice
+/// as many as chunks, in two factors where that is many for texts of at most max_seq_len tokens (0: not
+/// known).
+///
+///     2^p <= 2 max(1, floor(seq_len / chunk_len)) < 2^(p + 1)
+///     {2^p};   2^p > 2 max(floor(sqrt(max_seq_len / chunk_len)), chunk_len):  {2^floor(p / 2), 2^ceil(p /
+///     2)}
+///
+/// Throws ShapeError for a negative length, or a chunk_len that is not positive.
+inline std::vector<Index> lsh_factors_of_two(Index seq_len, Index chunk_len, Index max_seq_len = 0) {
+  expect_not_negative("lsh_factors_of_two: seq_len", seq_len);
+  expect_positive("lsh_factors_of_two: chunk_len", chunk_len);
+  expect_not_negative("lsh_factors_of_two: max_seq_len", max_seq_len);
+  const Index chunks = std::max<Index>(1, seq_len / chunk_len), most_chunks = max_seq_len / chunk_len;
+  int power = 1;
+  while ((Index(1) << power) <= chunks) ++power;  // 2^(power - 1) <= chunks < 2^power
+  const Index buckets = Index(1) << power, half = buckets / 2;
+  const bool few = half <= chunk_len || half <= most_chunks / half;
+  if (few) return {buckets};
+  return {Index(1) << (power / 2), Index(1) << (power - power / 2)};
 }
 
 namespace attention {
@@ -159,6 +184,39 @@ LshBuckets lsh_buckets(const X& x, const LshRotations<scalar_of<X>>& rotations) 
     }
   }
   return buckets;
+}
+
+/// The hash of texts whose number of buckets follows from their length.
+struct LshHashByLength {
+  LshHashOptions draw{};  ///< its factors are not read
+  Index chunk_len = 64;
+  Index max_seq_len = 0;  ///< of all such texts, 0: not known
+};
+
+/// The buckets of x, each of its sequences under rotations for lsh_factors_of_two of its own length: what
+/// stands beside a text does not change its hash.
+///
+/// x [n, heads * head_dim]. Throws ShapeError when x, `rows` and the options do not fit each other.
+/// Cost: that of lsh_rotations and lsh_buckets.
+template <RealMatrix X>
+LshBuckets lsh_buckets(const X& x, const LshHashByLength& hash, const RaggedRows& rows = {}) {
+  using Scalar = scalar_of<X>;
+  LshHashOptions draw = hash.draw;
+  expect_equal("lsh_buckets: columns of x", x.cols(), draw.heads * draw.head_dim, "heads * head_dim");
+  const RaggedRows texts = rows.over(x.rows(), "lsh_buckets: x");
+  LshBuckets all{x.rows(), draw.heads, draw.rounds, {}};
+  all.numbers.resize(std::size_t(x.rows() * draw.heads * draw.rounds));
+  LshRotations<Scalar> rotations;
+  for (Index s = 0; s < texts.sequences(); ++s) {
+    const Range text = texts[s];
+    draw.factors = lsh_factors_of_two(text.size(), hash.chunk_len, hash.max_seq_len);
+    if (rotations.factors != draw.factors) rotations = lsh_rotations<Scalar>(draw);
+    const LshBuckets own = lsh_buckets(Matrix<Scalar>(x.middleRows(text.begin, text.size())), rotations);
+    for (Index head = 0; head < draw.heads; ++head)
+      for (Index round = 0; round < draw.rounds; ++round)
+        std::ranges::copy(own.of(head, round), all.of(head, round).begin() + text.begin);
+  }
+  return all;
 }
 
 }  // namespace headwise

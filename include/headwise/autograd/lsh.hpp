@@ -13,6 +13,10 @@ template <class Scalar>
 LshBuckets lsh_buckets(const Var<Scalar>& x, const LshRotations<Scalar>& rotations) {
   return headwise::lsh_buckets(x.value(), rotations);
 }
+template <class Scalar>
+LshBuckets lsh_buckets(const Var<Scalar>& x, const LshHashByLength& hash, const RaggedRows& rows = {}) {
+  return headwise::lsh_buckets(x.value(), hash, rows);
+}
 
 /// LSH attention, recorded as one node: see headwise::attend_lsh. It keeps the buckets and one number a row
 /// and head; `mask` and an executor must be usable as long as the tape. Cost: backward 2.5 times forward.

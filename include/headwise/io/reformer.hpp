@@ -12,12 +12,16 @@ namespace headwise::io {
 
 namespace detail {
 
-/// num_buckets: one number, or a list of factors.
+/// num_buckets: one number, or a list of factors; none where it is null or missing.
 inline std::vector<Index> reformer_factors(const ModelFolder& folder) {
+  const Config& config = folder.config();
+  if (!config.contains("num_buckets")) return {};
   try {
-    return {folder.config().integer("num_buckets")};
+    return {config.integer("num_buckets")};
   } catch (const FormatError&) {
-    return folder.config().integers("num_buckets");
+    const std::vector<Index> factors = config.integers("num_buckets");
+    if (factors.empty()) folder.fail("num_buckets", "an empty list", "a number, a list of factors, or null");
+    return factors;
   }
 }
 
@@ -68,6 +72,7 @@ inline model::ReformerOptions reformer_options(const ModelFolder& folder) {
            .repeats = LshRepeats::counted,
            .epsilon = 1e-6};
   o.factors = reformer_factors(folder);
+  o.max_seq_len = config.integer("max_position_embeddings", 4096);
   o.rounds = config.integer("num_hashes", 1);
   o.norm_eps = config.number("layer_norm_eps", 1e-12);
   o.activation = folder.activation("hidden_act", "relu");
@@ -76,8 +81,9 @@ inline model::ReformerOptions reformer_options(const ModelFolder& folder) {
 
 }  // namespace detail
 
-/// ReformerModelWithLMHead, with axial positions and a given num_buckets. The published hash is drawn by a
-/// generator of another program: here rotations come from `seed`, or are handed over by Reformer::hash_by.
+/// ReformerModelWithLMHead, with axial positions. Without num_buckets the length of each text decides on the
+/// number of buckets. The published hash is drawn by a generator of another program: here rotations come from
+/// `seed`, or are handed over by Reformer::hash_by.
 /// Throws FormatError for a setting that the model does not have, and as load_state_dict does.
 template <class Scalar = float>
 model::Reformer<Scalar> load_reformer(const std::string& path, std::uint64_t seed = 0) {

@@ -11,9 +11,11 @@ namespace headwise::layer {
 struct LshAttentionOptions {
   Index d_model = 0;
   Index heads = 1;
-  Index head_dim = 0;             ///< 0: d_model / heads
-  LshOptions lsh{};               ///< chunks and what they see
-  std::vector<Index> factors{2};  ///< of the number of buckets: lsh_factors
+  Index head_dim = 0;  ///< 0: d_model / heads
+  LshOptions lsh{};    ///< chunks and what they see
+  std::vector<Index> factors{
+      2};                 ///< of the number of buckets: lsh_factors; none: lsh_factors_of_two of each text
+  Index max_seq_len = 0;  ///< of the texts, where there are no factors; 0: not known
   Index rounds = 1;
   std::uint64_t seed = 0;
   Index layer = 0;  ///< layers of one seed hash differently
@@ -37,12 +39,7 @@ class LshAttention {
                    initial),
         value_({.in = options_.d_model, .out = options_.heads * options_.head_dim, .bias = false}, initial),
         output_({.in = options_.heads * options_.head_dim, .out = options_.d_model, .bias = false}, initial),
-        rotations_(lsh_rotations<Scalar>({.factors = options_.factors,
-                                          .rounds = options_.rounds,
-                                          .heads = options_.heads,
-                                          .head_dim = options_.head_dim,
-                                          .seed = options_.seed,
-                                          .layer = options_.layer})) {}
+        rotations_(by_length() ? LshRotations<Scalar>{} : lsh_rotations<Scalar>(draw())) {}
 
   /// The same layer under other rotations: a new hash, or a published one, of any number of rounds.
   LshAttention hashed_by(LshRotations<Scalar> rotations) const {
@@ -54,8 +51,13 @@ class LshAttention {
     return other;
   }
 
-  /// The buckets that x falls into: what a recomputation must be given.   x [n, d_model]
-  LshBuckets buckets(const Sequence auto& x) const { return lsh_buckets(query_key_(x), rotations_); }
+  /// The buckets that x falls into: what a recomputation must be given. `rows` says where texts begin, which
+  /// matters where their length decides on the number of buckets.   x [n, d_model]
+  LshBuckets buckets(const Sequence auto& x, const RaggedRows& rows = {}) const {
+    if (!rotations_.factors.empty()) return lsh_buckets(query_key_(x), rotations_);
+    return lsh_buckets(query_key_(x), LshHashByLength{draw(), options_.lsh.chunk_len, options_.max_seq_len},
+                       rows);
+  }
 
   /// x [n, d_model] -> [n, d_model]. Throws ShapeError as attend_lsh does.
   template <Sequence X, class Mask = mask::None>
@@ -67,7 +69,7 @@ class LshAttention {
   }
   template <Sequence X, class Mask = mask::None>
   auto operator()(const X& x, const AttendOptions& options = {}, const Mask& mask = {}) const {
-    return (*this)(x, buckets(x), options, mask);
+    return (*this)(x, buckets(x, options.query_rows), options, mask);
   }
 
   /// Visits query_key.*, value.*, output.*.
@@ -85,7 +87,21 @@ class LshAttention {
       o.head_dim = o.d_model / o.heads;
     }
     expect_positive("LshAttention: head_dim", o.head_dim);
+    expect_positive("LshAttention: rounds", o.rounds);
+    expect_positive("LshAttention: lsh.chunk_len", o.lsh.chunk_len);
+    expect_not_negative("LshAttention: max_seq_len", o.max_seq_len);
     return o;
+  }
+
+  bool by_length() const noexcept { return options_.factors.empty(); }
+
+  LshHashOptions draw() const {
+    return {.factors = options_.factors,
+            .rounds = options_.rounds,
+            .heads = options_.heads,
+            .head_dim = options_.head_dim,
+            .seed = options_.seed,
+            .layer = options_.layer};
   }
 
   static void visit_all(auto& self, auto&& visit) {

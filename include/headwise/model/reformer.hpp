@@ -26,7 +26,8 @@ struct ReformerOptions {
   std::vector<ReformerKind> kinds{};  ///< one a layer, the first one first
   LocalChunks local{};
   LshOptions lsh{};
-  std::vector<Index> factors{2};  ///< of the number of buckets
+  std::vector<Index> factors{2};  ///< of the number of buckets; none: the length of each text decides
+  Index max_seq_len = 0;          ///< of the texts, where there are no factors; 0: not known
   Index rounds = 1;
   std::uint64_t seed = 0;                           ///< of the hashes
   Index positions_rows = 0, positions_columns = 0;  ///< the grid of axial positions
@@ -49,10 +50,10 @@ class ReformerBlock {
         feed_forward_norm_({.width = o.d_model, .eps = o.norm_eps}),
         feed_forward_({.d_model = o.d_model, .d_ff = o.d_ff, .activation = o.activation}, initial) {}
 
-  /// The buckets of an LSH layer, none of a local one.   x [n, d_model]
-  LshBuckets buckets(const Matrix<Scalar>& x) const {
+  /// The buckets of an LSH layer, none of a local one. rows: the texts of x.   x [n, d_model]
+  LshBuckets buckets(const Matrix<Scalar>& x, const RaggedRows& rows = {}) const {
     const auto* const lsh = std::get_if<layer::LshAttention<Scalar>>(&attention_);
-    return lsh == nullptr ? LshBuckets{} : lsh->buckets(attention_norm_(x));
+    return lsh == nullptr ? LshBuckets{} : lsh->buckets(attention_norm_(x), rows);
   }
 
   /// x [n, d_model] -> [n, d_model]
@@ -94,6 +95,7 @@ class ReformerBlock {
                                         .head_dim = o.head_dim,
                                         .lsh = o.lsh,
                                         .factors = o.factors,
+                                        .max_seq_len = o.max_seq_len,
                                         .rounds = o.rounds,
                                         .seed = o.seed,
                                         .layer = layer},
@@ -155,7 +157,7 @@ class Reformer {
                           Observe&& observe) const {
     Matrix<Scalar> y1 = embedded(ids, options), y2 = y1;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      const LshBuckets buckets = blocks_[i].buckets(y2);
+      const LshBuckets buckets = blocks_[i].buckets(y2, options.query_rows);
       observe(Index(i), y2, buckets);
       y1 += blocks_[i].attended(y2, buckets, options, mask);
       y2 += blocks_[i].fed_forward(y1);
@@ -182,7 +184,7 @@ class Reformer {
     AttendOptions options;
     Mask mask;
 
-    LshBuckets remember(const Matrix<Scalar>& x) const { return block->buckets(x); }
+    LshBuckets remember(const Matrix<Scalar>& x) const { return block->buckets(x, options.query_rows); }
     auto operator()(const Sequence auto& x, const LshBuckets& buckets) const {
       return block->attended(x, buckets, options, mask);
     }
