@@ -120,6 +120,77 @@ TEST(AttendSinkhorn, CausalOutputsKnowNoLaterToken) {
   }
 }
 
+/// A sequence for itself, by plain loops: own keys under the causal mask, and before them whatever is sorted
+/// to the block, or the null block.
+Matrix<double> with_null_by_loops(const Matrix<double>& q, const Matrix<double>& k, const Matrix<double>& v,
+                                  const Matrix<double>& weights, Index block, const Matrix<double>& null_key,
+                                  const Matrix<double>& null_value) {
+  Matrix<double> output(q.rows(), v.cols());
+  for (Index b = 0; b < q.rows() / block; ++b) {
+    const bool none = weights.row(b).isZero(0);
+    const Index before = none ? null_key.rows() : block;
+    Matrix<double> keys(before + block, k.cols()), values(before + block, v.cols());
+    keys.setZero();
+    values.setZero();
+    if (none) {
+      keys.topRows(before) = null_key;
+      values.topRows(before) = null_value;
+    }
+    for (Index c = 0; !none && c < weights.cols(); ++c) {
+      keys.topRows(block) += weights(b, c) * k.middleRows(c * block, block);
+      values.topRows(block) += weights(b, c) * v.middleRows(c * block, block);
+    }
+    keys.bottomRows(block) = k.middleRows(b * block, block);
+    values.bottomRows(block) = v.middleRows(b * block, block);
+    reference::Problem problem;
+    problem.allows = [before](Index i, Index j) { return j < before || j - before <= i; };
+    output.middleRows(b * block, block) =
+        reference::attention(q.middleRows(b * block, block), keys, values, problem);
+  }
+  return output;
+}
+
+TEST(AttendSinkhorn, OnlyBlocksToWhichNothingIsSortedSeeTheNullBlock) {
+  const RaggedRows rows = RaggedRows::from_lengths({12, 0, 3, 9});
+  const auto q = random(24, 4, 1), k = random(24, 4, 2), v = random(24, 3, 3);
+  for (const Index null_len : {1, 3, 5}) {
+    const auto null_key = random(null_len, 4, 4), null_value = random(null_len, 3, 5);
+    BlockMatrices<double> weights;
+    for (const auto& scores : block_scores(q, k, 3, 1, BlockQuery::leading, rows))
+      weights.push_back(sinkhorn(scores, {.order = SinkhornOrder::causal}));
+    const auto got = attend_sinkhorn(q, k, v, weights, 3, SinkhornReach::own_blocks, {.query_rows = rows},
+                                     causal(), null_key, null_value);
+    for (Index s = 0; s < rows.sequences(); ++s) {
+      const Index first = rows[s].begin, n = rows[s].size();
+      EXPECT_TRUE(
+          near(Matrix<double>(got.output.middleRows(first, n)),
+               with_null_by_loops(q.middleRows(first, n), k.middleRows(first, n), v.middleRows(first, n),
+                                  weights[std::size_t(s)], 3, null_key, null_value),
+               1e-12))
+          << s << ", " << null_len;
+    }
+  }
+}
+
+TEST(AttendSinkhorn, RefusesANullBlockThatDoesNotFit) {
+  const auto x = random(12, 4, 1);
+  const auto call = [&](const Matrix<double>& null_key, const Matrix<double>& null_value) {
+    return check::refusal([&] {
+      (void)attend_sinkhorn(x, x, x, {Matrix<double>::Identity(4, 4)}, 3, SinkhornReach::own_blocks, {},
+                            everything(), null_key, null_value);
+    });
+  };
+  EXPECT_EQ(
+      call(random(0, 4, 1), random(0, 4, 1)),
+      "attend_sinkhorn: rows of null_key is 0, expected a positive number; leave it out for no null block");
+  EXPECT_EQ(call(random(3, 4, 1), random(2, 4, 1)),
+            "attend_sinkhorn: rows of null_value is 2, expected 3; one value a key");
+  EXPECT_EQ(call(random(3, 5, 1), random(3, 4, 1)),
+            "attend_sinkhorn: columns of null_key is 5, expected 4; as key");
+  EXPECT_EQ(call(random(3, 4, 1), random(3, 5, 1)),
+            "attend_sinkhorn: columns of null_value is 5, expected 4; as value");
+}
+
 TEST(AttendSinkhorn, RefusesWhatItCannotServe) {
   const auto x = random(12, 4, 1);
   const auto call = [&](Index block, const BlockMatrices<double>& weights,

@@ -1,5 +1,6 @@
 #include <headwise/attention/explain.hpp>
 #include <headwise/attention/sinkhorn.hpp>
+#include <headwise/core/parameter.hpp>
 #include <headwise/mask/causal.hpp>
 
 #include <gtest/gtest.h>
@@ -43,6 +44,34 @@ TEST(AttendSinkhorn, LooksAtItsBlockAndAtTheOneThatWasSortedToIt) {
       const auto expected = reference::attention(q.middleRows(block * 8, 8), keys, values);
       EXPECT_TRUE(near(y.block(block * 8, head * 3, 8, 3), expected, 1e-5));
     }
+  }
+}
+
+TEST(AttendSinkhorn, GivesTheNullBlockToTheFirstBlock) {
+  namespace hw = headwise;
+  hw::Rng rng(1);
+  const auto query = hw::normal(32, 8, 1.0f, rng), key = hw::normal(32, 8, 1.0f, rng),
+             value = hw::normal(32, 6, 1.0f, rng);
+  const hw::Parameter<float> null_key{hw::normal(8, 8, 1.0f, rng)}, null_value{hw::normal(8, 6, 1.0f, rng)};
+  hw::BlockMatrices<float> sorted;
+  for (const auto& scores : hw::block_scores(query, key, 8, 2, hw::BlockQuery::leading))
+    sorted.push_back(hw::sinkhorn(scores, {.order = hw::SinkhornOrder::causal}));
+  const auto causal = hw::attend_sinkhorn(query, key, value, sorted, 8, hw::SinkhornReach::own_blocks,
+                                          {.heads = 2}, hw::mask::Causal{}, null_key, null_value);
+  const auto without = hw::attend_sinkhorn(query, key, value, sorted, 8, hw::SinkhornReach::own_blocks,
+                                           {.heads = 2}, hw::mask::Causal{});
+  EXPECT_EQ(causal.output.bottomRows(24), without.output.bottomRows(24));
+  for (Index head = 0; head < 2; ++head) {
+    Matrix<double> keys(16, 4), values(16, 3);
+    keys << null_key.value.middleCols(head * 4, 4).cast<double>(),
+        key.block(0, head * 4, 8, 4).cast<double>();
+    values << null_value.value.middleCols(head * 3, 3).cast<double>(),
+        value.block(0, head * 3, 8, 3).cast<double>();
+    reference::Problem problem;
+    problem.allows = [](Index i, Index j) { return j < 8 || j - 8 <= i; };
+    const auto expected =
+        reference::attention(query.block(0, head * 4, 8, 4).cast<double>(), keys, values, problem);
+    EXPECT_TRUE(near(causal.output.block(0, head * 3, 8, 3), expected, 1e-5));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <headwise/layer/rows.hpp>
 
 #include "autograd/laws.hpp"
-#include "support/sinkhorn_any_mask.hpp"
+#include "support/sinkhorn_case.hpp"
 
 #include <vector>
 
@@ -14,27 +14,11 @@ namespace {
 
 using check::near;
 using check::random;
-
-check::AnyMask everything() {
-  return [](Index, Index) { return true; };
-}
-
-constexpr Index block_len = 3;
-
-/// Two texts of 2 and 3 blocks.
-const AttendOptions options{.heads = 2, .query_rows = RaggedRows::from_lengths({6, 0, 9})};
-
-/// Scores of blocks, what `weigh` makes of each, and attention.
-template <class X, class Weigh>
-auto sorted(const X& x, BlockQuery kind, SinkhornReach reach, const AttendOptions& o,
-            const check::AnyMask& mask, const Weigh& weigh) {
-  auto blocks = block_scores(x[0], x[1], block_len, o.heads, kind, o.query_rows);
-  for (auto& each : blocks)
-    if (each.cols() > 0) each = weigh(each);
-  return attend_sinkhorn(x[0], x[1], x[2], blocks, block_len, reach, o, mask).output;
-}
-
-laws::Inputs inputs() { return {random(15, 4, 1), random(15, 4, 2), random(15, 6, 3)}; }
+using sinkhorn_case::block_len;
+using sinkhorn_case::everything;
+using sinkhorn_case::inputs;
+using sinkhorn_case::options;
+using sinkhorn_case::sorted;
 
 TEST(RecordedSinkhorn, IsTheOneBackwardOfTheCall) {
   const auto x = inputs();

@@ -1,36 +1,17 @@
 #include <headwise/autograd/sinkhorn.hpp>
 
 #include "autograd/laws.hpp"
-#include "support/sinkhorn_any_mask.hpp"
+#include "support/sinkhorn_case.hpp"
 
 namespace headwise::sinkhorn_test {
 namespace {
 
 using check::random;
-
-check::AnyMask everything() {
-  return [](Index, Index) { return true; };
-}
-check::AnyMask causal() {
-  return [](Index q, Index k) { return k <= q; };
-}
-
-constexpr Index block_len = 3;
-
-/// Two texts of 2 and 3 blocks.
-const AttendOptions options{.heads = 2, .query_rows = RaggedRows::from_lengths({6, 0, 9})};
-
-/// Scores of blocks, what `weigh` makes of each, and attention.
-template <class X, class Weigh>
-auto sorted(const X& x, BlockQuery kind, SinkhornReach reach, const AttendOptions& o,
-            const check::AnyMask& mask, const Weigh& weigh) {
-  auto blocks = block_scores(x[0], x[1], block_len, o.heads, kind, o.query_rows);
-  for (auto& each : blocks)
-    if (each.cols() > 0) each = weigh(each);
-  return attend_sinkhorn(x[0], x[1], x[2], blocks, block_len, reach, o, mask).output;
-}
-
-laws::Inputs inputs() { return {random(15, 4, 1), random(15, 4, 2), random(15, 6, 3)}; }
+using sinkhorn_case::causal;
+using sinkhorn_case::everything;
+using sinkhorn_case::inputs;
+using sinkhorn_case::options;
+using sinkhorn_case::sorted;
 
 TEST(RecordedSinkhorn, GradientsGoThroughEveryIterationOfTheSorting) {
   laws::expect_gradients(
@@ -47,6 +28,20 @@ TEST(RecordedSinkhorn, GradientsGoThroughEveryIterationOfTheSorting) {
                       });
       },
       inputs());
+}
+
+TEST(RecordedSinkhorn, ANullBlockLearnsFromTheFirstBlockOfEachText) {
+  laws::Inputs x = inputs();
+  x.push_back(random(2, 4, 4));
+  x.push_back(random(2, 6, 5));
+  laws::expect_gradients(
+      [](const auto& numbers) {
+        return sorted(numbers, BlockQuery::leading, SinkhornReach::own_blocks, options, causal(),
+                      [](const auto& scores) {
+                        return sinkhorn(scores, {.iterations = 3, .order = SinkhornOrder::causal});
+                      });
+      },
+      x);
 }
 
 TEST(RecordedSinkhorn, GradientsGoToTheBestBlocksOfAllQueries) {

@@ -3,6 +3,7 @@
 #include <headwise/attention/attend.hpp>
 #include <headwise/attention/block_scores.hpp>
 #include <headwise/core/mask_queries.hpp>
+#include <headwise/core/parameter.hpp>
 #include <headwise/core/product.hpp>
 
 #include <utility>
@@ -63,19 +64,35 @@ class SortedPairs {
   const Mask* mask_;
 };
 
-/// One call of Sinkhorn attention: keys and values with the sorted ones behind them, and a plan of one item a
-/// block.
+/// The learned block for blocks to which none is sorted: tokens, each with the keys and values of all heads.
+template <class Scalar>
+struct NullBlock {
+  Matrix<Scalar> key, value;
+};
+
+/// One call of Sinkhorn attention: keys and values with the sorted ones behind them, then those of the null
+/// block, if there is one, and a plan of one item a block.
 template <class Scalar, class Mask>
 class SinkhornCall {
  public:
   template <class Q, class K, class V>
   SinkhornCall(const Q& query, const K& key, const V& value, const BlockMatrices<Scalar>& weights,
-               Index block_len, SinkhornReach reach, const AttendOptions& given, const Mask& mask)
+               Index block_len, SinkhornReach reach, const AttendOptions& given, const Mask& mask,
+               const NullBlock<Scalar>* null = nullptr)
       : weights_(weights), block_len_(block_len), reach_(reach), options_(given), mask_(mask) {
     check(query, key, value);
+    if (null != nullptr) {
+      expect_positive("attend_sinkhorn: rows of null_key", null->key.rows(),
+                      "leave it out for no null block");
+      expect_equal("attend_sinkhorn: rows of null_value", null->value.rows(), null->key.rows(),
+                   "one value a key");
+      expect_equal("attend_sinkhorn: columns of null_key", null->key.cols(), key.cols(), "as key");
+      expect_equal("attend_sinkhorn: columns of null_value", null->value.cols(), value.cols(), "as value");
+      null_len_ = null->key.rows();
+    }
     std::vector<Index> lengths;
     for (Index s = 0; s < rows_.sequences(); ++s) {
-      lengths.push_back(rows_[s].size() + weight(s, 0).rows() * block_len_);
+      lengths.push_back(rows_[s].size() + weight(s, 0).rows() * block_len_ + null_len_);
       for (Index head = 0; head < given.heads; ++head) plans_.plans.push_back(plan(s, head));
     }
     plans_.sequences = rows_.sequences();
@@ -83,8 +100,8 @@ class SinkhornCall {
     key_rows_ = RaggedRows::from_lengths(lengths);
     options_.query_rows = rows_;
     options_.key_rows = key_rows_;
-    key_ = with_sorted(key);
-    value_ = with_sorted(value);
+    key_ = with_sorted(key, null == nullptr ? nullptr : &null->key);
+    value_ = with_sorted(value, null == nullptr ? nullptr : &null->value);
   }
 
   const Matrix<Scalar>& key() const noexcept { return key_; }
@@ -109,6 +126,13 @@ class SinkhornCall {
         pull_back(w, d_sorted, d.block(rows_[s].begin, head * dim, rows_[s].size(), dim));
       }
     }
+    return d;
+  }
+
+  /// Gradients of the null block's tokens, given those of all rows.
+  Matrix<Scalar> pulled_back_to_null(const Matrix<Scalar>& d_all) const {
+    Matrix<Scalar> d = Matrix<Scalar>::Zero(null_len_, d_all.cols());
+    for (Index s = 0; s < rows_.sequences(); ++s) d += d_all.middleRows(sorted_rows(s).end, null_len_);
     return d;
   }
 
@@ -160,6 +184,8 @@ class SinkhornCall {
         if (weights.row(row).cwiseAbs().sum() == 0) continue;  // made of nothing
         for (Index t = 0; t < block_len_; ++t) keys.push_back(length + row * block_len_ + t);
       }
+      if (keys.empty())  // nothing was sorted to it
+        for (Index t = 0; t < null_len_; ++t) keys.push_back(length + weights.rows() * block_len_ + t);
       const Range own{block * block_len_, (block + 1) * block_len_};
       for (Index t = own.begin; t < own.end; ++t) keys.push_back(t);
       plan.items.push_back({RowList::contiguous(own), RowList::of(std::move(keys))});
@@ -169,7 +195,7 @@ class SinkhornCall {
 
   /// Where the sorted blocks of a sequence lie, behind its tokens.
   Range sorted_rows(Index sequence) const {
-    return {key_rows_[sequence].begin + rows_[sequence].size(), key_rows_[sequence].end};
+    return {key_rows_[sequence].begin + rows_[sequence].size(), key_rows_[sequence].end - null_len_};
   }
 
   /// One head of some rows, a block of tokens a row.   -> [rows / block_len, block_len * dim]
@@ -232,12 +258,13 @@ class SinkhornCall {
     }
   }
 
-  Matrix<Scalar> with_sorted(const ConstMatrixRef<Scalar>& x) const {
+  Matrix<Scalar> with_sorted(const ConstMatrixRef<Scalar>& x, const Matrix<Scalar>* null) const {
     Matrix<Scalar> all(key_rows_.rows(), x.cols());
     const Index dim = x.cols() / options_.heads;
     for (Index s = 0; s < rows_.sequences(); ++s) {
       all.middleRows(key_rows_[s].begin, rows_[s].size()) = x.middleRows(rows_[s].begin, rows_[s].size());
       const Range to = sorted_rows(s);
+      if (null != nullptr) all.middleRows(to.end, null_len_) = *null;
       for (Index head = 0; head < options_.heads; ++head) {
         auto sorted_head = all.block(to.begin, head * dim, to.size(), dim);
         if (weight(s, head).size() == 0) {
@@ -251,7 +278,7 @@ class SinkhornCall {
   }
 
   const BlockMatrices<Scalar>& weights_;
-  Index block_len_;
+  Index block_len_, null_len_ = 0;
   SinkhornReach reach_;
   AttendOptions options_;
   const Mask& mask_;
@@ -272,9 +299,10 @@ class SinkhornCall {
 /// every block looks at all sorted blocks (SortCut). Sorted tokens come as a second source of keys behind the
 /// tokens, and the fused kernel runs one item a block. `mask` hides pairs within a block; sorted tokens are
 /// never masked: with causal weights and Causal nothing depends on later tokens. A row of weights that are
-/// all zero gives no block. Throws ShapeError when a sequence is no multiple of block_len, or the weights do
-/// not fit. Cost: 2 n block_len pairs for one sorted block each, and O(n blocks head_dim) for sorting. Paper:
-/// Tay et al., "Sparse Sinkhorn Attention", 2020, section 3.
+/// all zero gives no block, so that of causal weights the first block looks at itself only. Throws ShapeError
+/// when a sequence is no multiple of block_len, or the weights do not fit. Cost: 2 n block_len pairs for one
+/// sorted block each, and O(n blocks head_dim) for sorting. Paper: Tay et al., "Sparse Sinkhorn Attention",
+/// 2020, section 3.
 template <RealMatrix Q, RealMatrix K, RealMatrix V, MaskPolicy Mask = mask::None>
 requires SameScalar<Q, K, V> Attended<scalar_of<Q>> attend_sinkhorn(
     const Q& query, const K& key, const V& value, const BlockMatrices<scalar_of<Q>>& weights, Index block_len,
@@ -282,6 +310,29 @@ requires SameScalar<Q, K, V> Attended<scalar_of<Q>> attend_sinkhorn(
     const Mask& mask = {}) {
   const attention::SinkhornCall<scalar_of<Q>, Mask> call(query, key, value, weights, block_len, reach,
                                                          options, mask);
+  return attend_over(call.plans(), query, call.key(), call.value(), call.options(), call.pairs());
+}
+
+/// The same with a null block: tokens for the blocks to which nothing is sorted, in causal attention the
+/// first.
+///
+///     o = softmax over [K_null; K_B] of the values [V_null; V_B]      where the rows of S for B are all zero
+///
+/// null_key [m, heads * head_dim], null_value [m, heads * value_dim]: matrices or parameters, of block_len
+/// rows or any number m; they are never masked. Throws ShapeError as above, and when they do not fit.
+template <RealMatrix Q, RealMatrix K, RealMatrix V, MaskPolicy Mask, class NullKey, class NullValue>
+requires SameScalar<Q, K, V> Attended<scalar_of<Q>> attend_sinkhorn(
+    const Q& query, const K& key, const V& value, const BlockMatrices<scalar_of<Q>>& weights, Index block_len,
+    SinkhornReach reach, const AttendOptions& options, const Mask& mask, const NullKey& null_key,
+    const NullValue& null_value)
+requires requires {
+  value_of(null_key);
+  value_of(null_value);
+}
+{
+  const attention::NullBlock<scalar_of<Q>> null{value_of(null_key), value_of(null_value)};
+  const attention::SinkhornCall<scalar_of<Q>, Mask> call(query, key, value, weights, block_len, reach,
+                                                         options, mask, &null);
   return attend_over(call.plans(), query, call.key(), call.value(), call.options(), call.pairs());
 }
 

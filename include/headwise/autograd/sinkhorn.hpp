@@ -114,6 +114,61 @@ Var<Scalar> best_blocks(const Var<Scalar>& scores, Index count) {
                               });
 }
 
+namespace detail {
+
+/// Sinkhorn attention over operands query, key and value, null_key and null_value if `has_null`, and then the
+/// weights.
+template <class Scalar, class Mask>
+AttendedOutput<Scalar> recorded_sinkhorn(std::vector<Var<Scalar>> operands, bool has_null, Index block_len,
+                                         SinkhornReach reach, const AttendOptions& options,
+                                         const Mask& mask) {
+  Tape<Scalar>& tape = operands[0].tape();
+  const std::size_t first_weight = has_null ? 5 : 3;
+  const auto weights = [operands, first_weight] {
+    BlockMatrices<Scalar> result;
+    for (std::size_t i = first_weight; i < operands.size(); ++i) result.push_back(operands[i].value());
+    return result;
+  };
+  const auto number = [operands](std::size_t i) -> const Matrix<Scalar>& { return operands[i].value(); };
+  Attended<Scalar> attended =
+      has_null ? headwise::attend_sinkhorn(number(0), number(1), number(2), weights(), block_len, reach,
+                                           options, mask, number(3), number(4))
+               : headwise::attend_sinkhorn(number(0), number(1), number(2), weights(), block_len, reach,
+                                           options, mask);
+  const std::size_t node = tape.size();
+  return {tape.record(std::move(attended.output), operands,
+                      [operands, number, weights, first_weight, has_null, block_len, reach, options, mask,
+                       node, lse = std::move(attended.lse)](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
+                        const Attended<Scalar> result{operands[0].tape().value(node), lse};
+                        auto gradients = has_null ? headwise::attend_sinkhorn_backward(
+                                                        number(0), number(1), number(2), weights(), block_len,
+                                                        result, d, reach, options, mask, number(3), number(4))
+                                                  : headwise::attend_sinkhorn_backward(
+                                                        number(0), number(1), number(2), weights(), block_len,
+                                                        result, d, reach, options, mask);
+                        sweep.add(operands[0], std::move(gradients.query));
+                        sweep.add(operands[1], std::move(gradients.key));
+                        sweep.add(operands[2], std::move(gradients.value));
+                        if (has_null) {
+                          sweep.add(operands[3], std::move(gradients.null_key));
+                          sweep.add(operands[4], std::move(gradients.null_value));
+                        }
+                        for (std::size_t i = 0; i < gradients.weights.size(); ++i)
+                          sweep.add(operands[first_weight + i], std::move(gradients.weights[i]));
+                      })};
+}
+
+/// Variables, and behind them the weights as such.
+template <class Vars, class Weight>
+auto with_weights(const Vars& vars, const std::vector<Weight>& weights) {
+  std::vector<typename Vars::value_type> operands(vars.begin(), vars.end());
+  const auto blocks = as_block_vars(vars[0].tape(), weights);
+  operands.insert(operands.end(), blocks.begin(), blocks.end());
+  return operands;
+}
+
+}  // namespace detail
+
 /// Sparse Sinkhorn attention, recorded as one node: see headwise::attend_sinkhorn.
 ///
 /// Query, key and value may be variables, parameters or matrices; weights BlockVars, through which the
@@ -124,34 +179,19 @@ requires Recorded<Q, K, V>
 auto attend_sinkhorn(const Q& query, const K& key, const V& value, const std::vector<Weight>& weights,
                      Index block_len, SinkhornReach reach = SinkhornReach::own_blocks,
                      const AttendOptions& options = {}, const Mask& mask = {}) {
-  const auto vars = detail::as_vars(query, key, value);
-  using Scalar = scalar_of<decltype(vars[0])>;
-  Tape<Scalar>& tape = vars[0].tape();
-  std::vector<Var<Scalar>> operands(vars.begin(), vars.end());
-  const BlockVars<Scalar> blocks = detail::as_block_vars(tape, weights);
-  operands.insert(operands.end(), blocks.begin(), blocks.end());
-  const auto numbers = [operands] {
-    BlockMatrices<Scalar> result;
-    for (std::size_t i = 3; i < operands.size(); ++i) result.push_back(operands[i].value());
-    return result;
-  };
-  Attended<Scalar> attended = headwise::attend_sinkhorn(vars[0].value(), vars[1].value(), vars[2].value(),
-                                                        numbers(), block_len, reach, options, mask);
-  const std::size_t node = tape.size();
-  return AttendedOutput<Scalar>{tape.record(
-      std::move(attended.output), operands,
-      [operands, numbers, block_len, reach, options, mask, node, lse = std::move(attended.lse)](
-          Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
-        const Attended<Scalar> result{operands[0].tape().value(node), lse};
-        auto gradients =
-            headwise::attend_sinkhorn_backward(operands[0].value(), operands[1].value(), operands[2].value(),
-                                               numbers(), block_len, result, d, reach, options, mask);
-        sweep.add(operands[0], std::move(gradients.query));
-        sweep.add(operands[1], std::move(gradients.key));
-        sweep.add(operands[2], std::move(gradients.value));
-        for (std::size_t i = 0; i < gradients.weights.size(); ++i)
-          sweep.add(operands[3 + i], std::move(gradients.weights[i]));
-      })};
+  return detail::recorded_sinkhorn(detail::with_weights(detail::as_vars(query, key, value), weights), false,
+                                   block_len, reach, options, mask);
+}
+
+/// The same with a null block, which learns where it is a parameter or variable.
+template <class Q, class K, class V, class Weight, MaskPolicy Mask, class NullKey, class NullValue>
+requires Recorded<Q, K, V, NullKey, NullValue>
+auto attend_sinkhorn(const Q& query, const K& key, const V& value, const std::vector<Weight>& weights,
+                     Index block_len, SinkhornReach reach, const AttendOptions& options, const Mask& mask,
+                     const NullKey& null_key, const NullValue& null_value) {
+  return detail::recorded_sinkhorn(
+      detail::with_weights(detail::as_vars(query, key, value, null_key, null_value), weights), true,
+      block_len, reach, options, mask);
 }
 
 }  // namespace headwise::autograd
