@@ -119,6 +119,10 @@ TEST(GlobalTokens, RefuseRowsThatAreNotThere) {
             }),
             "GlobalTokens: position is -1, expected zero or more");
   EXPECT_EQ(check::refusal([] {
+              (void)GlobalTokens::ranges({{0, 2}, {6, 4}});
+            }),
+            "GlobalTokens: end of a range is 4, expected at least 6, where it begins");
+  EXPECT_EQ(check::refusal([] {
               (void)to_dense(GlobalRows({true, false}), 3, 3);
             }),
             "GlobalRows: number of flags is 2, expected 3; give one bool for each row");

@@ -54,9 +54,10 @@ struct GlobalPairs {
 ///     allows(query, key)  <=>  query in G  or  key in G
 ///
 /// Longformer is Band{w, w} || GlobalTokens{...}; Big Bird adds random blocks. G holds positions, the same in
-/// every sequence; GlobalRows takes other tokens for each. Cost: O(seq_len |G|), exactly skipped. Throws
-/// ShapeError for a negative position. Paper: Beltagy et al., "Longformer: The Long-Document Transformer",
-/// 2020, section 3.1.
+/// every sequence; GlobalRows takes other tokens for each. A position beyond a text is no token of it:
+/// shorter texts of a batch, and a cache that has not come so far, take the same mask. Cost: O(seq_len |G|),
+/// exactly skipped. Throws ShapeError for a negative position, or a range that ends before it begins. Paper:
+/// Beltagy et al., "Longformer: The Long-Document Transformer", 2020, section 3.1.
 class GlobalTokens {
  public:
   /// Positions, in any order; one that is named twice counts once.
@@ -74,8 +75,12 @@ class GlobalTokens {
   /// The tokens of both ranges: {0, b}, {length - b, length} are Big Bird's first and last block.
   static GlobalTokens ranges(const std::vector<Range>& ranges) {
     std::vector<Index> positions;
-    for (const Range& range : ranges)
+    for (const Range& range : ranges) {
+      if (range.end < range.begin)
+        fail_shape("GlobalTokens: end of a range", std::to_string(range.end),
+                   "at least " + std::to_string(range.begin) + ", where it begins");
       for (Index p = range.begin; p < range.end; ++p) positions.push_back(p);
+    }
     return GlobalTokens(positions);
   }
 
