@@ -38,5 +38,14 @@ TEST(Longformer, RefusesWindowsThatAreNotOneALayer) {
             "Longformer: reach is 1, expected 2; one number a layer");
 }
 
+TEST(Longformer, RefusesAnotherWiringThanPostNorm) {
+  Rng rng(1);
+  for (const layer::Wiring wiring : {layer::Wiring::pre_norm, layer::Wiring::parallel}) {
+    const EncoderOptions encoder{.vocab_size = 5, .d_model = 4, .layers = 1, .heads = 1, .wiring = wiring};
+    EXPECT_EQ(check::refusal([&] { (void)Longformer<double>({.encoder = encoder, .reach = {3}}, rng); }),
+              "PatternEncoder: wiring is another one, expected post_norm; no norm follows the last block");
+  }
+}
+
 }  // namespace
 }  // namespace headwise::model
