@@ -126,6 +126,16 @@ TEST(BigBird, CostsWhatTheFormulaSays) {
 TEST(BigBird, RefusesASequenceBeyondItsTable) {
   EXPECT_EQ(check::refusal([] { (void)BigBird(table).plan(71, 0); }),
             "BigBird: blocks of the table is 14, expected at least 15 for 71 tokens");
+  EXPECT_EQ(
+      check::refusal([] { check_mask(BigBird(table), check::context_of(71, 0, 2)); }),
+      "BigBird: blocks * block_size is 70, expected at least 71, the tokens of sequence 0; draw a table "
+      "for the longest sequence");
+  EXPECT_EQ(check::refusal([] { check_mask(BigBird(table), check::context_of(70, 0, 3)); }),
+            "BigBird: heads is 2, expected 3; 1 shares a table");
+  Context cross = check::context_of(70, 0, 2);
+  cross.key_rows = {0, 60};
+  EXPECT_EQ(check::refusal([&] { check_mask(BigBird(table), cross); }),
+            "BigBird: number of queries is 70, expected 60; Big Bird is self-attention");
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ TEST(BigBirdModel, TakesTheTablesOfItsLayers) {
            model(few, {}, {}), 1e-12));
   EXPECT_EQ(check::refusal([&] { (void)model(ids, {}, {tables[0]}); }),
             "BigBird: tables is 1, expected 2; one a layer, or none");
+  EXPECT_EQ(check::refusal([&] { (void)model.draw(22, 7); }),
+            "BigBird: blocks of 22 tokens is 6, expected at least 7 (random + 5); a text so short needs no "
+            "tables: give none, for full attention");
+  EXPECT_EQ(model.draw(28, 7).size(), 2u);
+  EXPECT_EQ(check::refusal([&] { (void)model::BigBird<double>({.encoder = encoder, .block_size = 0}, rng); }),
+            "BigBird: block_size is 0, expected a positive number");
 }
 
 }  // namespace

@@ -43,8 +43,12 @@ TEST(RepeatedBlocks, RefuseWhatTheirTableRefuses) {
   const auto x = check::random(30, 4, 1);
   EXPECT_EQ(check::refusal(
                 [&] { (void)attend(x, x, x, {.heads = 2}, mask::BigBird(table), RepeatedBlocks(table)); }),
-            "RandomBlocks: blocks * block_size is 24, expected at least 30, the tokens of sequence 0; draw a "
+            "BigBird: blocks * block_size is 24, expected at least 30, the tokens of sequence 0; draw a "
             "table for the longest sequence");
+  EXPECT_EQ(
+      check::refusal([&] { check_score(RepeatedBlocks(table), check::context_of(30, 0, 2)); }),
+      "RepeatedBlocks: blocks * block_size is 24, expected at least 30, the tokens of sequence 0; draw a "
+      "table for the longest sequence");
 }
 
 }  // namespace

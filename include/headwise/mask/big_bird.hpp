@@ -18,9 +18,11 @@ namespace headwise::mask {
 ///
 /// A composition, LocalBlock || GlobalBlocks || RandomBlocks, and like every mask joined with others by the
 /// algebra. Its plan lists the keys of each block of queries, so that nothing hidden is judged. The last
-/// block may be short; bidirectional by nature. Cost: (5 + random) block_size keys a query and 2 block_size
-/// seq_len for the global rows. Throws what its parts throw. Paper: Zaheer et al., "Big Bird: Transformers
-/// for Longer Sequences", 2020, section 2 and appendix D.
+/// block may be short; bidirectional by nature. A table for longer texts serves shorter ones, of fewer random
+/// blocks: those that lie beyond the text are none. Cost: (5 + random) block_size keys a query and 2
+/// block_size seq_len for the global rows. Throws ShapeError when the table is for other heads or shorter
+/// texts, or when queries and keys differ in number. Paper: Zaheer et al., "Big Bird: Transformers for Longer
+/// Sequences", 2020, section 2 and appendix D.
 class BigBird {
  public:
   static constexpr bool reads_head = true;
@@ -30,7 +32,11 @@ class BigBird {
               GlobalBlocks{.block_size = random.block_size(), .first = 1, .last = 1} || std::move(random)) {}
 
   auto bind(const Context& context) const { return bind_mask(mask_, context); }
-  void check(const Context& context) const { check_mask(mask_, context); }
+  void check(const Context& context) const {
+    expect_equal("BigBird: number of queries", context.query_rows.size(), context.key_rows.size(),
+                 "Big Bird is self-attention");
+    random().check(context, "BigBird");
+  }
 
   /// The pairs of a sequence of `length` tokens, for attend_over: one item a block of queries, its keys the
   /// listed blocks, each once.

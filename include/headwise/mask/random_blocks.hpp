@@ -134,11 +134,14 @@ class RandomBlocks {
             blocks_, random_};
   }
 
-  void check(const Context& context) const {
-    if (heads_ != 1) expect_equal("RandomBlocks: heads", heads_, context.heads, "1 shares a table");
+  void check(const Context& context) const { check(context, "RandomBlocks"); }
+
+  /// The same for a mask or score that has such a table, in errors of its own name.
+  void check(const Context& context, const std::string& owner) const {
+    if (heads_ != 1) expect_equal(owner + ": heads", heads_, context.heads, "1 shares a table");
     for (const Range rows : {context.query_rows, context.key_rows}) {
       if (rows.size() <= blocks_ * block_size_) continue;
-      fail_shape("RandomBlocks: blocks * block_size", std::to_string(blocks_ * block_size_),
+      fail_shape(owner + ": blocks * block_size", std::to_string(blocks_ * block_size_),
                  "at least " + std::to_string(rows.size()) + ", the tokens of sequence " +
                      std::to_string(context.sequence),
                  "draw a table for the longest sequence");

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,19 +41,31 @@ class BigBird {
       : encoder(options.encoder, initial,
                 [&] { return Block(detail::block_options(options.encoder), initial); }),
         head(options.encoder, initial),
-        options_(options) {}
+        options_(options) {
+    expect_positive("BigBird: block_size", options.block_size);
+    expect_not_negative("BigBird: random", options.random);
+  }
 
-  /// Tables for texts of up to `length` tokens, one a layer. Throws ShapeError as RandomBlocks::draw.
+  /// Tables for texts of up to `length` tokens, one a layer. Texts much shorter than that find most of their
+  /// random blocks beyond their end, where there is nothing: draw for the length that texts have. Throws
+  /// ShapeError when so few blocks leave none to draw.
   std::vector<mask::RandomBlocks> draw(Index length, std::uint64_t seed) const {
+    const Index blocks = (length + options_.block_size - 1) / options_.block_size;
+    expect_positive("BigBird: length", length);
+    // A block does not draw the ends, itself and its neighbours; with two blocks nothing is drawn.
+    if (blocks > 2 && options_.random > 0 && blocks < options_.random + 5) {
+      fail_shape("BigBird: blocks of " + std::to_string(length) + " tokens", std::to_string(blocks),
+                 "at least " + std::to_string(options_.random + 5) + " (random + 5)",
+                 "a text so short needs no tables: give none, for full attention");
+    }
     std::vector<mask::RandomBlocks> tables;
     for (Index layer = 0; layer < options_.encoder.layers; ++layer) {
-      tables.push_back(
-          mask::RandomBlocks::draw({.block_size = options_.block_size,
-                                    .blocks = (length + options_.block_size - 1) / options_.block_size,
-                                    .random = options_.random,
-                                    .heads = options_.encoder.heads,
-                                    .seed = seed,
-                                    .layer = layer}));
+      tables.push_back(mask::RandomBlocks::draw({.block_size = options_.block_size,
+                                                 .blocks = blocks,
+                                                 .random = options_.random,
+                                                 .heads = options_.encoder.heads,
+                                                 .seed = seed,
+                                                 .layer = layer}));
     }
     return tables;
   }

@@ -55,7 +55,7 @@ class RepeatedBlocks {
     return Owner<Scalar>(*this, context);
   }
 
-  void check(const Context& context) const { random_.check(context); }
+  void check(const Context& context) const { random_.check(context, "RepeatedBlocks"); }
 
  private:
   /// Owns the tables that the lanes read.
