@@ -5,6 +5,7 @@
 #include "support/any_mask.hpp"
 #include "support/check.hpp"
 #include "support/heads.hpp"
+#include "support/thrown.hpp"
 
 #include <limits>
 
@@ -103,6 +104,19 @@ TEST(AttendBackward, NamesTheTermThatDoesNotFit) {
   } catch (const ShapeError& error) {
     EXPECT_STREQ(error.what(), "attend_backward: d_output rows is 3, expected 4; the shape of output");
   }
+}
+
+TEST(AttendBackward, RefusesWhatForwardRefusesInItsOwnName) {
+  const auto x = random(4, 6, 1);
+  const AnyMask all = [](Index, Index) { return true; };
+  EXPECT_EQ(check::thrown<ShapeError>([&] {
+              (void)attend_backward(x, x, random(5, 6, 2), Attended<double>{}, x, AttendOptions{}, all);
+            }),
+            "attend_backward: value rows is 5, expected 4; one value a key");
+  EXPECT_EQ(check::thrown<ShapeError>([&] {
+              (void)attend_backward(x, x, x, Attended<double>{}, x, AttendOptions{.heads = 4}, all);
+            }),
+            "attend_backward: query columns is 6, expected a multiple of 4 (heads)");
 }
 
 }  // namespace

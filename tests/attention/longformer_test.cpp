@@ -171,9 +171,9 @@ TEST(AttendLongformer, RefusesWhatDoesNotFit) {
   const auto call = [&](const LongformerPattern& pattern, const AttendOptions& options) {
     return check::refusal([&] { (void)attend_longformer(six.inputs(), pattern, options, everything()); });
   };
-  EXPECT_EQ(call({.reach = -1}, {}), "DilatedWindow: reach is -1, expected zero or more");
+  EXPECT_EQ(call({.reach = -1}, {}), "LongformerPattern: reach is -1, expected zero or more");
   EXPECT_EQ(call({.reach = 1, .dilations = {1, 0}}, {.heads = 2}),
-            "DilatedWindow: dilation is 0, expected a positive number");
+            "LongformerPattern: dilations[1] is 0, expected a positive number");
   EXPECT_EQ(call({.reach = 1, .dilations = {1, 2, 3}}, {.heads = 2}),
             "Longformer: dilations is 3, expected 2; one a head");
   EXPECT_EQ(call({.reach = 1, .global = {true}}, {}),

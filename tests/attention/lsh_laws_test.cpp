@@ -193,12 +193,12 @@ TEST(AttendLsh, RefusesWhatItCannotServe) {
     return check::refusal([&] { (void)attend_lsh(x, x, buckets, lsh, options, everything()); });
   };
   const LshBuckets good = buckets_of(8, 1, 2, 1);
-  EXPECT_EQ(call({.chunk_len = 0}, good), "lsh: chunk_len is 0, expected a positive number");
-  EXPECT_EQ(call({.chunks_before = -1}, good), "lsh: chunks_before is -1, expected zero or more");
-  EXPECT_EQ(call({.chunks_after = -1}, good), "lsh: chunks_after is -1, expected zero or more");
-  EXPECT_EQ(call({.epsilon = -1}, good), "lsh: epsilon is -1.000000, expected zero or more");
+  EXPECT_EQ(call({.chunk_len = 0}, good), "attend_lsh: chunk_len is 0, expected a positive number");
+  EXPECT_EQ(call({.chunks_before = -1}, good), "attend_lsh: chunks_before is -1, expected zero or more");
+  EXPECT_EQ(call({.chunks_after = -1}, good), "attend_lsh: chunks_after is -1, expected zero or more");
+  EXPECT_EQ(call({.epsilon = -1}, good), "attend_lsh: epsilon is -1.000000, expected zero or more");
   EXPECT_EQ(call({}, buckets_of(7, 1, 2, 1)),
-            "lsh: rows of buckets is 7, expected 8; one bucket a row, head and round");
+            "attend_lsh: rows of buckets is 7, expected 8; one bucket a row, head and round");
   EXPECT_EQ(call({}, good, {.heads = 2}),
             "attend_lsh: heads of buckets is 1, expected 2; every head hashes for itself");
   EXPECT_EQ(call({}, buckets_of(8, 1, 2, 1, 2), {.heads = 2, .kv_heads = 1}),
@@ -210,11 +210,11 @@ TEST(AttendLsh, RefusesWhatItCannotServe) {
   EXPECT_EQ(check::refusal([] {
               (void)lsh_rotations<double>({.factors = {4, 3}});
             }),
-            "lsh: factors[1] is 3, expected a multiple of 2 (an axis and its opposite)");
+            "lsh_rotations: factors[1] is 3, expected a multiple of 2 (an axis and its opposite)");
   EXPECT_EQ(check::refusal([] { (void)lsh_rotations<double>({.factors = {}}); }),
-            "lsh: factors is empty, expected one even number of buckets or more");
+            "lsh_rotations: factors is empty, expected one even number of buckets or more");
   EXPECT_EQ(check::refusal([] { (void)lsh_rotations<double>({.factors = {-2}}); }),
-            "lsh: factors[0] is -2, expected a positive number");
+            "lsh_rotations: factors[0] is -2, expected a positive number");
   EXPECT_EQ(check::refusal([&] { (void)lsh_buckets(x, lsh_rotations<double>({.head_dim = 3})); }),
             "lsh_buckets: columns of x is 4, expected 3; a row of rotations each");
 }

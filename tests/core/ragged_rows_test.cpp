@@ -97,7 +97,7 @@ TEST(RaggedRows, RefuseNegativeLengthsAndCounts) {
   EXPECT_EQ(message_of([] {
               (void)RaggedRows::from_lengths({2, -1});
             }),
-            "RaggedRows: length is -1, expected zero or more");
+            "RaggedRows: lengths[1] is -1, expected zero or more");
   EXPECT_EQ(message_of([] { (void)RaggedRows::uniform(-1, 2); }),
             "RaggedRows: count is -1, expected zero or more");
   EXPECT_EQ(message_of([] { (void)RaggedRows::uniform(2, -1); }),

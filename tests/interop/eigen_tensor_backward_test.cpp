@@ -122,9 +122,10 @@ TEST(AttendBackwardTensors, NamesWhatDoesNotBelongToTheForwardCall) {
             "attend_backward: lse columns is 2, expected 4; pass what attend_with_lse returned");
   wrong = forward;
   wrong.output.resize(3, 9, 4, 2);
-  EXPECT_EQ(backward(wrong, d), "attend: head_dim of output is 2, expected 3; as wide as the values");
+  EXPECT_EQ(backward(wrong, d),
+            "attend_backward: head_dim of output is 2, expected 3; as wide as the values");
   EXPECT_EQ(backward(forward, tokens_view(wrong.output, layout)),
-            "attend: head_dim of d_output is 2, expected 3; as wide as the values");
+            "attend_backward: head_dim of d_output is 2, expected 3; as wide as the values");
   wrong = forward;
   wrong.lse.resize(27, 3);
   EXPECT_EQ(backward(forward, wrong), "attend_backward: d_lse columns is 3, expected 4; the shape of lse");

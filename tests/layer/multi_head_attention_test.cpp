@@ -144,7 +144,17 @@ TEST(MultiHeadAttention, NamesWhatDoesNotFit) {
 
   const auto layer = made({.d_model = 8, .heads = 2});
   EXPECT_EQ(thrown<ShapeError>([&] { (void)layer(random(2, 7, 1)); }),
-            "Linear: columns of x is 7, expected 8");
+            "MultiHeadAttention: columns of x is 7, expected 8");
+  EXPECT_EQ(thrown<ShapeError>([&] { (void)layer(random(1, 7, 1), KeyValueCache<double>()); }),
+            "MultiHeadAttention: columns of x is 7, expected 8");
+  EXPECT_EQ(
+      thrown<ShapeError>([&] { (void)layer.across(random(2, 8, 1), random(3, 6, 1), random(3, 8, 1)); }),
+      "MultiHeadAttention: columns of key_source is 6, expected 8");
+  EXPECT_EQ(
+      thrown<ShapeError>([&] { (void)layer.across(random(2, 8, 1), random(3, 8, 1), random(3, 6, 1)); }),
+      "MultiHeadAttention: columns of value_source is 6, expected 8");
+  EXPECT_EQ(thrown<ShapeError>([&] { (void)layer.remembered(random(3, 6, 1)); }),
+            "MultiHeadAttention: columns of source is 6, expected 8");
   EXPECT_EQ(thrown<ShapeError>([&] { (void)layer(random(2, 8, 1), {.heads = 4}); }),
             "MultiHeadAttention: heads of the call is 4, expected 2");
   EXPECT_EQ(

@@ -41,7 +41,7 @@ AttendGradients<Scalar> attend_backward_operands(
     const ConstMatrixRef<Scalar>& lse, kernel::Operand<const Scalar> d_output,
     const ConstMatrixRef<Scalar>& d_lse, const AttendOptions& options, const Mask& mask, const Score& score,
     const Plans* plans = nullptr) {
-  auto problem = make_problem(query, key, value, options, mask, score);
+  auto problem = make_problem(query, key, value, options, mask, score, "attend_backward");
   if (plans != nullptr) use_plans(problem, *plans);
   const Index columns = problem.heads * problem.value_dim;
   expect_equal("attend_backward: output rows", output.rows, query.rows, "pass what attend_with_lse returned");

@@ -72,7 +72,7 @@ Explanation explain(const AttentionShape& shape, const AttendOptions& options, c
   const kernel::Operand<const Scalar> query{nullptr, shape.q_len, heads * shape.head_dim};
   const kernel::Operand<const Scalar> key{nullptr, shape.k_len, kv_heads * shape.head_dim};
   const kernel::Operand<const Scalar> value{nullptr, shape.k_len, kv_heads * value_dim};
-  auto problem = attention::make_problem(query, key, value, options, mask, score::None{});
+  auto problem = attention::make_problem(query, key, value, options, mask, score::None{}, "explain");
   if (plans != nullptr) attention::use_plans(problem, *plans);
 
   const kernel::TileSize size = kernel::tile_size<Scalar>(problem.instruction_set);

@@ -82,7 +82,8 @@ inline void check_longformer(const LongformerPattern& pattern, const AttendOptio
     expect_equal("Longformer: number of global flags", Index(pattern.global.size()), q_rows,
                  "give one bool for each row");
   for (Index head = 0; head < std::max<Index>(1, Index(pattern.dilations.size())); ++head)
-    mask::DilatedWindow{pattern.reach, pattern.dilation(head)}.check({});
+    mask::DilatedWindow{pattern.reach, pattern.dilation(head)}.check(
+        "LongformerPattern: reach", "LongformerPattern: dilations[" + std::to_string(head) + "]");
   if (!options.query_offset && options.query_positions.empty() && options.key_rows.whole()) return;
   throw ShapeError(
       "Longformer: query_offset, positions or key_rows are given, expected none of them; windows are windows "

@@ -50,7 +50,7 @@ struct LshCall {
     if (o.kv_heads != 0)
       expect_equal("attend_lsh: kv_heads", o.kv_heads, o.heads, "query and key are one projection");
     expect_equal("attend_lsh: heads of buckets", buckets.heads, o.heads, "every head hashes for itself");
-    if (!(lsh.epsilon >= 0)) fail_shape("lsh: epsilon", std::to_string(lsh.epsilon), "zero or more");
+    if (!(lsh.epsilon >= 0)) fail_shape("attend_lsh: epsilon", std::to_string(lsh.epsilon), "zero or more");
     if (o.query_offset || !o.query_positions.empty() || !o.key_rows.whole()) {
       throw ShapeError(
           "attend_lsh: query_offset, positions or key_rows are given, expected none of them; tokens look at "

@@ -105,18 +105,20 @@ inline double gaussian_at(std::array<std::uint32_t, 4> place, std::uint64_t seed
          std::cos(2.0 * std::numbers::pi * unit(words[2], words[3]));
 }
 
-/// Half the sum of the factors. Throws ShapeError when there are none, or one is odd or not positive.
-inline Index rotation_width(const std::vector<Index>& factors) {
-  if (factors.empty()) throw ShapeError("lsh: factors is empty, expected one even number of buckets or more");
+/// Half the sum of the factors. Under the name of a verb, throws ShapeError when there are none, or one is
+/// odd or not positive.
+inline Index rotation_width(const std::vector<Index>& factors, const std::string& verb) {
+  if (factors.empty())
+    throw ShapeError(verb + ": factors is empty, expected one even number of buckets or more");
   Index width = 0, buckets = 1;
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    const std::string what = "lsh: factors[" + std::to_string(i) + "]";
+    const std::string what = verb + ": factors[" + std::to_string(i) + "]";
     expect_positive(what, factors[i]);
     expect_multiple(what, factors[i], 2, "an axis and its opposite");
     width += factors[i] / 2;
     buckets *= factors[i];
     if (buckets > (Index(1) << 30))
-      fail_shape("lsh: number of buckets", std::to_string(buckets), "at most 2^30");
+      fail_shape(verb + ": number of buckets", std::to_string(buckets), "at most 2^30");
   }
   return width;
 }
@@ -127,7 +129,7 @@ inline Index rotation_width(const std::vector<Index>& factors) {
 /// Throws ShapeError when a factor is odd, or a size is not positive.
 template <class Scalar>
 LshRotations<Scalar> lsh_rotations(const LshHashOptions& options) {
-  const Index width = attention::rotation_width(options.factors);
+  const Index width = attention::rotation_width(options.factors, "lsh_rotations");
   expect_positive("lsh_rotations: rounds", options.rounds);
   expect_positive("lsh_rotations: heads", options.heads);
   expect_positive("lsh_rotations: head_dim", options.head_dim);
@@ -157,7 +159,7 @@ LshRotations<Scalar> lsh_rotations(const LshHashOptions& options) {
 template <RealMatrix X>
 LshBuckets lsh_buckets(const X& x, const LshRotations<scalar_of<X>>& rotations) {
   using Scalar = scalar_of<X>;
-  const Index width = attention::rotation_width(rotations.factors), rounds = rotations.rounds;
+  const Index width = attention::rotation_width(rotations.factors, "lsh_buckets"), rounds = rotations.rounds;
   expect_positive("lsh_buckets: rounds", rounds);
   expect_positive("lsh_buckets: heads", rotations.heads);
   expect_equal("lsh_buckets: columns of x", x.cols(), rotations.values.rows(), "a row of rotations each");

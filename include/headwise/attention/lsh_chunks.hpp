@@ -117,19 +117,20 @@ class LshChunks {
 
  private:
   void check() const {
-    expect_positive("lsh: chunk_len", options_.chunk_len);
-    expect_not_negative("lsh: chunks_before", options_.chunks_before);
-    expect_not_negative("lsh: chunks_after", options_.chunks_after);
-    expect_positive("lsh: rounds of buckets", buckets_.rounds);
-    expect_positive("lsh: heads of buckets", buckets_.heads);
-    expect_equal("lsh: rows of buckets", buckets_.rows, rows_.rows(), "one bucket a row, head and round");
-    expect_equal("lsh: bucket numbers", Index(buckets_.numbers.size()),
+    expect_positive("attend_lsh: chunk_len", options_.chunk_len);
+    expect_not_negative("attend_lsh: chunks_before", options_.chunks_before);
+    expect_not_negative("attend_lsh: chunks_after", options_.chunks_after);
+    expect_positive("attend_lsh: rounds of buckets", buckets_.rounds);
+    expect_positive("attend_lsh: heads of buckets", buckets_.heads);
+    expect_equal("attend_lsh: rows of buckets", buckets_.rows, rows_.rows(),
+                 "one bucket a row, head and round");
+    expect_equal("attend_lsh: bucket numbers", Index(buckets_.numbers.size()),
                  buckets_.rows * buckets_.heads * buckets_.rounds, "heads * rounds * rows");
     constexpr Index most = Index(1) << 30;
     if (rows_.rows() > most / buckets_.rounds)
-      fail_shape("lsh: rows * rounds", std::to_string(rows_.rows() * buckets_.rounds), "at most 2^30");
+      fail_shape("attend_lsh: rows * rounds", std::to_string(rows_.rows() * buckets_.rounds), "at most 2^30");
     if (options_.chunks_before > most / 2 || options_.chunks_after > most / 2 - options_.chunks_before)
-      fail_shape("lsh: chunks_before", std::to_string(options_.chunks_before),
+      fail_shape("attend_lsh: chunks_before", std::to_string(options_.chunks_before),
                  "at most 2^29 with chunks_after");
   }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 /// The border: options become a Problem, or a ShapeError that says what to change. Nothing below it checks
 /// again.
@@ -24,57 +25,81 @@ constexpr bool needs_query_position() {
   }
 }
 
+/// Checks under the name of the verb that was called: "attend_backward: heads is 0, ...". Names are put
+/// together for an error only.
+struct Border {
+  std::string_view verb;
+
+  std::string of(std::string_view what) const { return std::string(verb).append(": ").append(what); }
+
+  void positive(std::string_view what, Index got, std::string_view remedy = {}) const {
+    if (got <= 0) expect_positive(of(what), got, remedy);
+  }
+  void not_negative(std::string_view what, Index got, std::string_view remedy = {}) const {
+    if (got < 0) expect_not_negative(of(what), got, remedy);
+  }
+  void equal(std::string_view what, Index got, Index expected, std::string_view remedy = {}) const {
+    if (got != expected) expect_equal(of(what), got, expected, remedy);
+  }
+  void multiple(std::string_view what, Index got, Index divisor, std::string_view divisor_name,
+                std::string_view remedy = {}) const {
+    if (divisor <= 0 || got % divisor != 0) expect_multiple(of(what), got, divisor, divisor_name, remedy);
+  }
+};
+
 namespace detail {
 
 inline Index kv_heads_of(const AttendOptions& o) { return o.kv_heads == 0 ? o.heads : o.kv_heads; }
 
-inline void check_heads(const AttendOptions& o, Index query_cols, Index key_cols, Index value_cols) {
-  expect_positive("attend: heads", o.heads);
-  expect_not_negative("attend: kv_heads", o.kv_heads, "0 means as many as heads");
+inline void check_heads(const Border& border, const AttendOptions& o, Index query_cols, Index key_cols,
+                        Index value_cols) {
+  border.positive("heads", o.heads);
+  border.not_negative("kv_heads", o.kv_heads, "0 means as many as heads");
   const Index kv_heads = kv_heads_of(o);
-  expect_multiple("attend: heads", o.heads, kv_heads, "kv_heads");
-  expect_positive("attend: query columns", query_cols, "a row holds heads * head_dim numbers");
-  expect_multiple("attend: query columns", query_cols, o.heads, "heads");
-  expect_multiple("attend: key columns", key_cols, kv_heads, "kv_heads", "set .kv_heads for grouped keys");
-  expect_equal("attend: head_dim of key", key_cols / kv_heads, query_cols / o.heads,
+  border.multiple("heads", o.heads, kv_heads, "kv_heads");
+  border.positive("query columns", query_cols, "a row holds heads * head_dim numbers");
+  border.multiple("query columns", query_cols, o.heads, "heads");
+  border.multiple("key columns", key_cols, kv_heads, "kv_heads", "set .kv_heads for grouped keys");
+  border.equal("head_dim of key", key_cols / kv_heads, query_cols / o.heads,
                "query and key have heads of one size; set .heads and .kv_heads");
-  expect_multiple("attend: value columns", value_cols, kv_heads, "kv_heads");
+  border.multiple("value columns", value_cols, kv_heads, "kv_heads");
 }
 
-inline void check_positions(const AttendOptions& o, Index q_rows, Index k_rows) {
+inline void check_positions(const Border& border, const AttendOptions& o, Index q_rows, Index k_rows) {
   const bool given = !o.query_positions.empty() || !o.key_positions.empty();
   if (!given) return;
   if (o.query_offset) {
     throw ShapeError(
-        "attend: query_offset is given together with query_positions, expected one of them; "
-        "positions say all that an offset does");
+        border.of("query_offset is given together with query_positions, expected one of them; "
+                  "positions say all that an offset does"));
   }
-  expect_equal("attend: query_positions", Index(o.query_positions.size()), q_rows, "one a query row");
-  expect_equal("attend: key_positions", Index(o.key_positions.size()), k_rows, "one a key row");
+  border.equal("query_positions", Index(o.query_positions.size()), q_rows, "one a query row");
+  border.equal("key_positions", Index(o.key_positions.size()), k_rows, "one a key row");
 }
 
-inline void check_numbers(const AttendOptions& o) {
+inline void check_numbers(const Border& border, const AttendOptions& o) {
   if (o.scale && !std::isfinite(*o.scale))
-    fail_shape("attend: scale", std::to_string(*o.scale), "a finite number");
+    fail_shape(border.of("scale"), std::to_string(*o.scale), "a finite number");
   if (!(o.dropout.rate >= 0 && o.dropout.rate < 1))
-    fail_shape("attend: dropout.rate", std::to_string(o.dropout.rate), "at least 0 and below 1");
-  expect_not_negative("attend: dropout.layer", o.dropout.layer);
+    fail_shape(border.of("dropout.rate"), std::to_string(o.dropout.rate), "at least 0 and below 1");
+  border.not_negative("dropout.layer", o.dropout.layer);
 }
 
-inline void check_length(const std::string& what, Index length) {
+inline void check_length(const Border& border, std::string_view what, Index length) {
   constexpr Index longest = std::numeric_limits<Position>::max();
-  if (length > longest) fail_shape(what, std::to_string(length), "at most 2^31 - 1");
+  if (length > longest) fail_shape(border.of(what), std::to_string(length), "at most 2^31 - 1");
 }
 
 /// Unequal lengths leave open where the queries stand; a policy that compares positions must be told.
-inline void check_offset(const AttendOptions& o, Index sequence, Index q_len, Index k_len, bool needed) {
-  check_length("attend: query length", q_len);
-  check_length("attend: key length", k_len);
+inline void check_offset(const Border& border, const AttendOptions& o, Index sequence, Index q_len,
+                         Index k_len, bool needed) {
+  check_length(border, "query length", q_len);
+  check_length(border, "key length", k_len);
   const Index offset = !o.query_offset ? 0 : *o.query_offset == align_last ? k_len - q_len : *o.query_offset;
-  check_length("attend: |query_offset| + query length", std::abs(offset) + q_len);
+  check_length(border, "|query_offset| + query length", std::abs(offset) + q_len);
   if (!needed || q_len == k_len || o.query_offset || !o.query_positions.empty()) return;
   throw ShapeError(
-      "attend: sequence " + std::to_string(sequence) + " has " + std::to_string(q_len) + " queries and " +
+      border.of("sequence ") + std::to_string(sequence) + " has " + std::to_string(q_len) + " queries and " +
       std::to_string(k_len) +
       " keys, expected to be told where the queries stand; set .query_offset (0: first with first; "
       "align_last: last with last, as with a cache), or .query_positions and .key_positions");
@@ -83,15 +108,16 @@ inline void check_offset(const AttendOptions& o, Index sequence, Index q_len, In
 }  // namespace detail
 
 /// Checks one call and fills in every default. Throws ShapeError that names argument, value, expectation and
-/// remedy. The problem refers to the operands' and options' memory.
+/// remedy; `verb` is what the caller wrote. The problem refers to the operands' and options' memory.
 template <class Scalar, class Mask, class Score>
 kernel::Problem<Scalar> make_problem(kernel::Operand<const Scalar> query, kernel::Operand<const Scalar> key,
                                      kernel::Operand<const Scalar> value, const AttendOptions& options,
-                                     const Mask& mask, const Score& score) {
-  detail::check_heads(options, query.cols, key.cols, value.cols);
-  detail::check_numbers(options);
-  expect_equal("attend: value rows", value.rows, key.rows, "one value a key");
-  detail::check_positions(options, query.rows, key.rows);
+                                     const Mask& mask, const Score& score, std::string_view verb = "attend") {
+  const Border border{verb};
+  detail::check_heads(border, options, query.cols, key.cols, value.cols);
+  detail::check_numbers(border, options);
+  border.equal("value rows", value.rows, key.rows, "one value a key");
+  detail::check_positions(border, options, query.rows, key.rows);
 
   kernel::Problem<Scalar> p;
   p.query = query;
@@ -101,10 +127,10 @@ kernel::Problem<Scalar> make_problem(kernel::Operand<const Scalar> query, kernel
   p.kv_heads = detail::kv_heads_of(options);
   p.head_dim = query.cols / p.heads;
   p.value_dim = value.cols / p.kv_heads;
-  p.query_rows = options.query_rows.over(query.rows, "attend: query");
+  p.query_rows = options.query_rows.over(query.rows, border.of("query"));
   const bool same = options.key_rows.whole() && !options.query_rows.whole();
-  p.key_rows = (same ? options.query_rows : options.key_rows).over(key.rows, "attend: key");
-  expect_equal("attend: sequences in key_rows", p.key_rows.sequences(), p.query_rows.sequences(),
+  p.key_rows = (same ? options.query_rows : options.key_rows).over(key.rows, border.of("key"));
+  border.equal("sequences in key_rows", p.key_rows.sequences(), p.query_rows.sequences(),
                "every sequence of queries has its keys, if only none");
   p.scale = options.scale ? Scalar(*options.scale)
                           : Scalar(1) / Scalar(std::sqrt(math::real_of<Scalar>(p.head_dim)));
@@ -116,7 +142,7 @@ kernel::Problem<Scalar> make_problem(kernel::Operand<const Scalar> query, kernel
   p.executor = options.executor;
   p.instruction_set = choose_instruction_set(options.instruction_set);
   for (Index s = 0; s < p.sequences(); ++s) {
-    detail::check_offset(options, s, p.query_rows[s].size(), p.key_rows[s].size(),
+    detail::check_offset(border, options, s, p.query_rows[s].size(), p.key_rows[s].size(),
                          needs_query_position<Scalar, Mask, Score>());
     const Context context = p.context(s, 0);
     check_mask(mask, context);

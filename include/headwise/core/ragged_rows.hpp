@@ -4,6 +4,7 @@
 #include <headwise/core/tile.hpp>
 
 #include <cassert>
+#include <cstddef>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -40,8 +41,9 @@ class RaggedRows {
     RaggedRows rows;
     rows.offsets_.assign(1, 0);
     rows.offsets_.reserve(lengths.size() + 1);
-    for (Index length : lengths) {
-      expect_not_negative("RaggedRows: length", length);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      const Index length = lengths[i];
+      if (length < 0) expect_not_negative("RaggedRows: lengths[" + std::to_string(i) + "]", length);
       if (length > std::numeric_limits<Index>::max() - rows.offsets_.back()) {
         fail_shape("RaggedRows: sum of lengths", "beyond the range of Index", "a number of rows");
       }

@@ -37,14 +37,15 @@ AttendTensorGradients<Q, K, V> attend_backward_tensors(const Q& query, const K& 
                                                        const Matrix<Scalar>& d_lse,
                                                        const AttendOptions& options, const Mask& mask,
                                                        const Score& score) {
+  const attention::Border border{"attend_backward"};
   const TokensView<const Scalar> q = query.read_only(), k = key.read_only(), v = value.read_only();
-  const AttendOptions settled = settled_options(q, k, v, options);
+  const AttendOptions settled = settled_options(border, q, k, v, options);
   const Index heads = settled.heads, kv_heads = attention::detail::kv_heads_of(settled);
   const auto problem = attention::make_problem(operand(q, heads), operand(k, kv_heads), operand(v, kv_heads),
-                                               settled, mask, score);
+                                               settled, mask, score, border.verb);
   const TokensView<const Scalar> output = tokens_view(attended.output, typename Q::Axes{}).read_only();
-  check_output("output", output, q, problem);
-  check_output("d_output", d_output, q, problem);
+  check_output(border, "output", output, q, problem);
+  check_output(border, "d_output", d_output, q, problem);
   const Index rows = q.batch * q.tokens;
   expect_equal("attend_backward: lse rows", attended.lse.rows(), rows, "pass what attend_with_lse returned");
   expect_equal("attend_backward: lse columns", attended.lse.cols(), heads,

@@ -55,9 +55,9 @@ concept WritableTokens = Tokens<T> && std::same_as<typename T::Element, Scalar>;
 namespace interop {
 
 template <class Scalar>
-void check_view(const TokensView<const Scalar>& x, std::string_view name) {
-  const auto not_negative = [name](std::string_view what, Index got) {
-    expect_not_negative("attend: " + std::string(what) + " of " + std::string(name), got);
+void check_view(const attention::Border& border, const TokensView<const Scalar>& x, std::string_view name) {
+  const auto not_negative = [&](std::string_view what, Index got) {
+    if (got < 0) border.not_negative(std::string(what).append(" of ").append(name), got);
   };
   not_negative("batch", x.batch);
   not_negative("tokens", x.tokens);
@@ -67,32 +67,34 @@ void check_view(const TokensView<const Scalar>& x, std::string_view name) {
 }
 
 /// Fills an option that was left alone from the shape; one that was set must agree with it.
-inline void settle(Index& option, Index untouched, Index shape, std::string_view what) {
+inline void settle(const attention::Border& border, Index& option, Index untouched, Index shape,
+                   std::string_view what) {
   if (shape == 0) return;
   if (option == untouched) option = shape;
-  expect_equal(what, option, shape, "the shape of the tensor says so; leave the option out");
+  border.equal(what, option, shape, "the shape of the tensor says so; leave the option out");
 }
 
 /// The options of a call on stacked rows, with what the shapes of the views say.
 template <class Scalar>
-AttendOptions settled_options(const TokensView<const Scalar>& query, const TokensView<const Scalar>& key,
-                              const TokensView<const Scalar>& value, AttendOptions options) {
-  check_view(query, "query");
-  check_view(key, "key");
-  check_view(value, "value");
+AttendOptions settled_options(const attention::Border& border, const TokensView<const Scalar>& query,
+                              const TokensView<const Scalar>& key, const TokensView<const Scalar>& value,
+                              AttendOptions options) {
+  check_view(border, query, "query");
+  check_view(border, key, "key");
+  check_view(border, value, "value");
   if (!options.query_rows.whole() || !options.key_rows.whole()) {
     throw ShapeError(
-        "attend: query_rows or key_rows is given for tensors, expected neither; their batch says where "
-        "sequences end (mask::KeyLengths hides padding)");
+        border.of("query_rows or key_rows is given for tensors, expected neither; their batch says where "
+                  "sequences end (mask::KeyLengths hides padding)"));
   }
-  expect_equal("attend: batch of key", key.batch, query.batch, "query, key and value have one batch");
-  expect_equal("attend: batch of value", value.batch, query.batch, "query, key and value have one batch");
-  expect_equal("attend: tokens of value", value.tokens, key.tokens, "one value a key");
-  settle(options.heads, 1, query.heads, "attend: options.heads");
-  settle(options.kv_heads, 0, key.heads, "attend: options.kv_heads");
+  border.equal("batch of key", key.batch, query.batch, "query, key and value have one batch");
+  border.equal("batch of value", value.batch, query.batch, "query, key and value have one batch");
+  border.equal("tokens of value", value.tokens, key.tokens, "one value a key");
+  settle(border, options.heads, 1, query.heads, "options.heads");
+  settle(border, options.kv_heads, 0, key.heads, "options.kv_heads");
   if (value.heads > 0) {
     const Index kv_heads = options.kv_heads == 0 ? options.heads : options.kv_heads;
-    expect_equal("attend: heads of value", value.heads, kv_heads, "as many as of key");
+    border.equal("heads of value", value.heads, kv_heads, "as many as of key");
   }
   options.query_rows = query.borders();
   options.key_rows = key.borders();
@@ -110,18 +112,18 @@ kernel::Operand<Element> operand(const TokensView<Element>& x, Index heads) {
 
 /// `name` must have the shape of the call's output.
 template <class Scalar>
-void check_output(const std::string& name, const TokensView<const Scalar>& out,
-                  const TokensView<const Scalar>& query, const kernel::Problem<Scalar>& problem) {
-  check_view(out, name);
-  expect_equal("attend: batch of " + name, out.batch, query.batch, "as many sequences as of queries");
-  expect_equal("attend: tokens of " + name, out.tokens, query.tokens, "one a query");
+void check_output(const attention::Border& border, const std::string& name,
+                  const TokensView<const Scalar>& out, const TokensView<const Scalar>& query,
+                  const kernel::Problem<Scalar>& problem) {
+  check_view(border, out, name);
+  border.equal("batch of " + name, out.batch, query.batch, "as many sequences as of queries");
+  border.equal("tokens of " + name, out.tokens, query.tokens, "one a query");
   if (out.heads == 0) {
-    expect_equal("attend: features of " + name, out.head_dim, problem.heads * problem.value_dim,
-                 "heads * value_dim");
+    border.equal("features of " + name, out.head_dim, problem.heads * problem.value_dim, "heads * value_dim");
     return;
   }
-  expect_equal("attend: heads of " + name, out.heads, problem.heads, "as many as of queries");
-  expect_equal("attend: head_dim of " + name, out.head_dim, problem.value_dim, "as wide as the values");
+  border.equal("heads of " + name, out.heads, problem.heads, "as many as of queries");
+  border.equal("head_dim of " + name, out.head_dim, problem.value_dim, "as wide as the values");
 }
 
 template <class Scalar>
@@ -138,7 +140,7 @@ template <class Scalar, class Mask, class Score, class Destination>
 Matrix<Scalar> attend_views(const TokensView<const Scalar>& query, const TokensView<const Scalar>& key,
                             const TokensView<const Scalar>& value, const AttendOptions& options,
                             const Mask& mask, const Score& score, const Destination& destination) {
-  const AttendOptions settled = settled_options(query, key, value, options);
+  const AttendOptions settled = settled_options({"attend"}, query, key, value, options);
   const Index kv_heads = attention::detail::kv_heads_of(settled);
   const auto problem = attention::make_problem(operand(query, settled.heads), operand(key, kv_heads),
                                                operand(value, kv_heads), settled, mask, score);
@@ -186,7 +188,7 @@ Matrix<Scalar> attend_into(const Q& query, const K& key, const V& value, const A
   const TokensView<const Scalar> q = query.read_only();
   return attend_views(q, key.read_only(), value.read_only(), options, mask, score,
                       [&](const kernel::Problem<Scalar>& problem) {
-                        check_output("out", out.read_only(), q, problem);
+                        check_output({"attend"}, "out", out.read_only(), q, problem);
                         return out;
                       });
 }

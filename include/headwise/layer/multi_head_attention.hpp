@@ -78,6 +78,9 @@ class MultiHeadAttention {
   auto across(const X& x, const K& key_source, const V& value_source, const AttendOptions& options = {},
               const Mask& mask = {}, const Score& score = {}) const {
     const AttendOptions call = filled(options);
+    expect_columns("x", x.cols(), options_.d_model);
+    expect_columns("key_source", key_source.cols(), options_.key_width);
+    expect_columns("value_source", value_source.cols(), options_.value_width);
     auto query = query_(x, call.executor);
     auto key = key_(key_source, call.executor);
     if (!options_.rotary) {
@@ -101,6 +104,9 @@ class MultiHeadAttention {
   Cached<Matrix<Scalar>, C> operator()(const X& x, C cache, const AttendOptions& options = {},
                                        const Mask& mask = {}, const Score& score = {}) const {
     expect_cache_decides(options);
+    expect_columns("x", x.cols(), options_.d_model);
+    expect_columns("x", x.cols(), options_.key_width);
+    expect_columns("x", x.cols(), options_.value_width);
     AttendOptions call = filled(options);
     call.query_rows = options.query_rows.over(x.rows(), "MultiHeadAttention: x");
     const std::vector<Position> positions = cache.next_positions(call.query_rows);
@@ -124,6 +130,8 @@ class MultiHeadAttention {
   template <RealMatrix X>
   Cache remembered(const X& source, const RaggedRows& rows = {}, const Executor& executor = {}) const {
     expect_no_rotary();
+    expect_columns("source", source.cols(), options_.key_width);
+    expect_columns("source", source.cols(), options_.value_width);
     Cache cache;
     cache.append(key_(source, executor), value_(source, executor),
                  rows.over(source.rows(), "MultiHeadAttention: source"));
@@ -135,6 +143,7 @@ class MultiHeadAttention {
   Matrix<Scalar> across(const X& x, const Cache& memory, const AttendOptions& options = {},
                         const Mask& mask = {}, const Score& score = {}) const {
     expect_no_rotary();
+    expect_columns("x", x.cols(), options_.d_model);
     AttendOptions call = filled(options);
     call.key_rows = memory.rows();
     return output_(attend(query_(x, call.executor), memory.key(), memory.value(), call, mask, score),
@@ -175,6 +184,10 @@ class MultiHeadAttention {
     const auto key_turn = rotation<Scalar>(*options_.rotary, cache.positions(), cache.rows(), lengths);
     return attend(rotate(query, query_turn, options_.heads), rotate(cache.key(), key_turn, options_.kv_heads),
                   cache.value(), call, mask, score);
+  }
+
+  static void expect_columns(const char* name, Index got, Index expected) {
+    if (got != expected) expect_equal(std::string("MultiHeadAttention: columns of ") + name, got, expected);
   }
 
   AttendOptions filled(const AttendOptions& options) const {

@@ -52,12 +52,15 @@ struct DilatedWindow {
 
   constexpr Bound bind(const Context&) const noexcept { return {window(), {BlockOf(dilation)}}; }
 
-  void check(const Context&) const {
-    expect_not_negative("DilatedWindow: reach", reach);
-    expect_positive("DilatedWindow: dilation", dilation);
+  void check(const Context&) const { check("DilatedWindow: reach", "DilatedWindow: dilation"); }
+
+  /// The same for those who have a window, and their own names for its numbers.
+  void check(const std::string& reach_name, const std::string& dilation_name) const {
+    expect_not_negative(reach_name, reach);
+    expect_positive(dilation_name, dilation);
     constexpr Index longest = every_key.end / 4;
     if (reach <= longest / dilation) return;
-    fail_shape("DilatedWindow: reach", std::to_string(reach), "at most " + std::to_string(longest / dilation),
+    fail_shape(reach_name, std::to_string(reach), "at most " + std::to_string(longest / dilation),
                "for no window write Strided");
   }
 
@@ -86,7 +89,9 @@ struct DilatedWindowPerHead {
 
   void check(const Context& context) const {
     expect_equal("DilatedWindowPerHead: dilations", Index(dilations.size()), context.heads, "one a head");
-    for (Index head = 0; head < context.heads; ++head) of(head).check(context);
+    for (Index head = 0; head < context.heads; ++head)
+      of(head).check("DilatedWindowPerHead: reach",
+                     "DilatedWindowPerHead: dilations[" + std::to_string(head) + "]");
   }
 
   /// The test that is left to do within the plans.
