@@ -5,6 +5,7 @@
 #include "support/check.hpp"
 #include "support/score_laws.hpp"
 
+#include <concepts>
 #include <limits>
 #include <string>
 #include <vector>
@@ -152,6 +153,23 @@ TEST(DenseBias, ViewsAreReadWhereTheyLie) {
   }
   wide(1, 2) = 100;
   EXPECT_EQ(by_block(0.0, 0, 0), 100);
+}
+
+Matrix<double> made_table() { return check::random(6, 5, 5); }
+
+/// A block of a matrix without a name would show what is gone.
+TEST(DenseBias, BlocksWithoutANameAreKept) {
+  const Matrix<double> table = made_table();
+  const auto rows = dense_bias(made_table().bottomRows(3));
+  static_assert(std::same_as<decltype(rows), const DenseBias<Matrix<double>>>);
+  const auto turned = dense_bias(made_table().transpose());
+  static_assert(std::same_as<decltype(turned), const DenseBias<Matrix<double>>>);
+  EXPECT_EQ(bind_score<double>(rows, at(0, 0))(0.0, 2, 4), table(5, 4));
+  EXPECT_EQ(bind_score<double>(turned, at(0, 0))(0.0, 4, 2), table(2, 4));
+  const auto named = table.bottomRows(3);
+  static_assert(!std::same_as<decltype(dense_bias(named)), DenseBias<Matrix<double>>>);
+  using Map = Eigen::Map<const Matrix<double>>;
+  static_assert(std::same_as<decltype(dense_bias(Map(table.data(), 6, 5))), DenseBias<Map>>);
 }
 
 TEST(DenseBias, ExpressionsAreEvaluatedOnce) {

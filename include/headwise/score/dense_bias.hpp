@@ -158,8 +158,22 @@ class DenseBias {
   BiasLayout layout_;
 };
 
-/// A bias of a matrix, a parameter, or a view (Map, Ref, Block: not copied, must outlive the score). Matrices
-/// and parameters are kept: std::move a large one in. Other expressions are evaluated.
+namespace detail {
+
+/// A Map or a Ref says by its type that the memory is another's, also where it has no name.
+template <class T>
+inline constexpr bool is_said_to_be_a_view = false;
+template <class M, int Options, class Stride>
+inline constexpr bool is_said_to_be_a_view<Eigen::Map<M, Options, Stride>> = true;
+template <class M, int Options, class Stride>
+inline constexpr bool is_said_to_be_a_view<Eigen::Ref<M, Options, Stride>> = true;
+
+}  // namespace detail
+
+/// A bias of a matrix, a parameter, or a view: a Map, a Ref, or a Block that has a name. Views are not
+/// copied, what they show must outlive the score. Matrices and parameters are kept: std::move a large one in.
+/// Other expressions are evaluated, among them a Block written within the call,
+/// dense_bias(make().topRows(n)): it may show a matrix that is gone when the call ends.
 ///
 ///     attend(query, key, value, {.heads = 8}, mask::None{}, score::dense_bias(bias, {.heads = 8}))
 template <class Table>
@@ -167,7 +181,9 @@ auto dense_bias(Table&& table, BiasBlocks blocks = {}) {
   using T = std::remove_cvref_t<Table>;
   if constexpr (std::derived_from<T, Eigen::MatrixBase<T>>) {
     static_assert(RealMatrix<T>, "an additive bias is a matrix of numbers; a matrix of bools is mask::Dense");
-    if constexpr (bool(T::Flags & Eigen::DirectAccessBit)) {
+    constexpr bool is_kept =
+        std::derived_from<T, Eigen::PlainObjectBase<T>> || std::is_lvalue_reference_v<Table>;
+    if constexpr (bool(T::Flags & Eigen::DirectAccessBit) && (is_kept || detail::is_said_to_be_a_view<T>)) {
       return DenseBias<T>(std::forward<Table>(table), blocks);
     } else {
       return DenseBias<Matrix<typename T::Scalar>>(Matrix<typename T::Scalar>(table), blocks);
