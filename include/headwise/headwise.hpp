@@ -26,6 +26,7 @@
 #include <headwise/attention/lsh_chunks.hpp>
 #include <headwise/attention/lsh_pairs.hpp>
 #include <headwise/attention/merge.hpp>
+#include <headwise/attention/mistakes.hpp>
 #include <headwise/attention/options.hpp>
 #include <headwise/attention/paged.hpp>
 #include <headwise/attention/plans.hpp>

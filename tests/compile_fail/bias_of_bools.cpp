@@ -1,4 +1,4 @@
-// expect: satisfaction of 'ComputableScore<|'ComputableScore<[^']*' evaluated to false
+// expect: a score of numbers that this call cannot add: bools
 // True and false are a mask; as an additive bias they would mean +1 and +0.
 #include <headwise/attention/attend.hpp>
 #include <headwise/score/dense_bias.hpp>

@@ -1,4 +1,4 @@
-// expect: satisfaction of 'MaskPolicy<Mask>' .with Mask = Eigen::|Eigen::Matrix<[^']*' does not satisfy 'Mask
+// expect: a matrix of numbers where a mask belongs: it is an additive bias
 // A matrix of numbers is an additive bias, hence a score, and never a mask.
 #include <headwise/attention/attend.hpp>
 #include <headwise/mask/dense.hpp>

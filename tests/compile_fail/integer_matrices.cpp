@@ -1,4 +1,4 @@
-// expect: satisfaction of 'RealMatrix<|does not satisfy 'RealMatrix'
+// expect: query, key and value are floating-point or complex matrices, and one is not: write
 // Attention is about real numbers: a softmax of integers has no meaning.
 #include <headwise/attention/attend.hpp>
 

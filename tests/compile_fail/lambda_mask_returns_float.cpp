@@ -1,4 +1,4 @@
-// expect: satisfaction of 'MaskPolicy<Mask>' \[with Mask = main|lambda[^']*' does not satisfy 'MaskPolicy'
+// expect: no mask: a mask has `bool allows.query, key.`
 // A callable that returns a number is a score or a bias; a mask answers yes or no.
 #include <headwise/attention/attend.hpp>
 

@@ -1,4 +1,4 @@
-// expect: satisfaction of 'ComputableScore<|'ComputableScore<[^']*' evaluated to false
+// expect: no score: a score is one of score::
 // A score computes in the scalar of the call; a double among floats would be narrowed at each pair.
 #include <headwise/attention/attend.hpp>
 

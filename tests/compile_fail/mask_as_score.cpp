@@ -1,4 +1,4 @@
-// expect: satisfaction of 'ComputableScore<|'ComputableScore<[^']*' evaluated to false
+// expect: a mask where a score belongs: two masks are joined, write a && b
 // A mask where the score belongs: two masks are joined by &&.
 #include <headwise/attention/attend.hpp>
 #include <headwise/mask/algebra.hpp>

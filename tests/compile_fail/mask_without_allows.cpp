@@ -1,4 +1,4 @@
-// expect: satisfaction of 'MaskPolicy<Mask>' \[with Mask = Window|Window' does not satisfy 'MaskPolicy'
+// expect: no mask: a mask has `bool allows.query, key.`
 // A mask is whatever has `allows(query, key)`.
 #include <headwise/attention/attend.hpp>
 

@@ -1,4 +1,4 @@
-// expect: satisfaction of 'SameScalar<|'SameScalar<[^']*' evaluated to false
+// expect: query, key and value have one scalar type
 // Query, key and value compute in one scalar type; nothing is converted in silence.
 #include <headwise/attention/attend.hpp>
 

@@ -1,5 +1,5 @@
-// expect: satisfaction of 'MaskPolicy<Mask>' .with Mask = headwise::score|SoftCap' does not satisfy
-// 'MaskPolicy' A score where the mask belongs: the order of the arguments is mask, score.
+// expect: a score where a mask belongs: the mask comes first
+// A score where the mask belongs: the order of the arguments is mask, score.
 #include <headwise/attention/attend.hpp>
 #include <headwise/score/soft_cap.hpp>
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <headwise/attention/mistakes.hpp>
 #include <headwise/attention/problem.hpp>
 #include <headwise/kernel/fused_attention.hpp>
 #include <headwise/mask/none.hpp>
@@ -9,10 +10,6 @@
 #include <type_traits>
 
 namespace headwise {
-
-/// A score that `attend` can compute in Scalar: a recipe whose operands hold numbers, or a callable.
-template <class S, class Scalar>
-concept ComputableScore = ScorePolicy<S, Scalar> || CallableScore<S, Scalar>;
 
 /// What attention returns: output [q_rows, heads * value_dim] and the natural logarithm of each softmax's
 /// sum, lse [q_rows, heads]. A query that sees no key has zeros and -inf.
@@ -151,6 +148,33 @@ requires SameScalar<Q, K, V> Matrix<scalar_of<Q>> attend(const Q& query, const K
 template <RealMatrix Q, RealMatrix K, RealMatrix V>
 requires SameScalar<Q, K, V> Matrix<scalar_of<Q>> attend(const Q& query, const K& key, const V& value) {
   return attention::attend_matrices(query, key, value, AttendOptions{}, mask::None{}, score::None{}).output;
+}
+
+/// Calls whose types do not fit: they do not compile, and the compiler says what to write.
+template <class Q, class K, class V, class... Policies>
+requires attention::Mistaken<Q, K, V, Policies...> Matrix<scalar_of<Q>> attend(const Q&, const K&, const V&,
+                                                                               const AttendOptions&,
+                                                                               const Policies&...) {
+  attention::refuse<Q, K, V, Policies...>();
+  return {};
+}
+template <class Q, class K, class V, class... Policies>
+requires attention::Mistaken<Q, K, V, Policies...> Matrix<scalar_of<Q>> attend(const Q&, const K&, const V&,
+                                                                               const Policies&...) {
+  attention::refuse<Q, K, V, Policies...>();
+  return {};
+}
+template <class Q, class K, class V, class... Policies>
+requires attention::Mistaken<Q, K, V, Policies...> Attended<scalar_of<Q>> attend_with_lse(
+    const Q&, const K&, const V&, const AttendOptions&, const Policies&...) {
+  attention::refuse<Q, K, V, Policies...>();
+  return {};
+}
+template <class Q, class K, class V, class... Policies>
+requires attention::Mistaken<Q, K, V, Policies...> Attended<scalar_of<Q>> attend_with_lse(
+    const Q&, const K&, const V&, const Policies&...) {
+  attention::refuse<Q, K, V, Policies...>();
+  return {};
 }
 
 /// Attention over plans: each query looks at the keys that its items list, where the mask allows. Queries

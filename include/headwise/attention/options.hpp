@@ -2,9 +2,9 @@
 
 #include <headwise/core/dropout.hpp>
 #include <headwise/core/executor.hpp>
+#include <headwise/core/instruction_set.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/ragged_rows.hpp>
-#include <headwise/core/instruction_set.hpp>
 
 #include <limits>
 #include <optional>

@@ -169,6 +169,10 @@ concept CallableScore = requires(const S& score, Scalar s, Position p) {
   { score(s, p, p, i, i) } -> std::same_as<Scalar>;
 };
 
+/// A score that `attend` can compute in Scalar: a recipe whose operands hold numbers, or a callable.
+template <class S, class Scalar>
+concept ComputableScore = ScorePolicy<S, Scalar> || CallableScore<S, Scalar>;
+
 /// A score bound to one head that reads places rather than one of their coordinates: a combinator.
 template <class Bound, class Scalar>
 concept PlaceScore = requires(const Bound& bound, Scalar s, Place place) {
