@@ -121,14 +121,16 @@ void talk(const Decoder& decoder, const hw::io::BytePair& tokenizer, const Setti
 }
 
 void run(const Settings& settings) {
-  // [docs io/gguf]
-  const hw::io::Gguf file(settings.model);
-  const hw::io::BytePair tokenizer = hw::io::load_byte_pair(file);
-  std::optional<hw::stored::Format> format;  // as the file has them
+  std::optional<hw::stored::Format> format;
   for (const hw::stored::FormatFacts& known : hw::stored::formats)
     if (known.name == settings.weights) format = known.format;
-  talk(hw::io::load_stored_llama(file, format), tokenizer, settings);
+  const std::string& path = settings.model;
+  // [docs io/gguf]
+  const hw::io::Gguf file(path);  // tensors, settings and vocabulary
+  const hw::io::BytePair tokenizer = hw::io::load_byte_pair(file);
+  const auto decoder = hw::io::load_stored_llama(file, format);  // no format: as the file has it
   // [docs end]
+  talk(decoder, tokenizer, settings);
 }
 
 }  // namespace

@@ -24,21 +24,23 @@ layer::Block<double> made() {
 }
 
 TEST(Checkpoint, GivesTheSameGradientsAndForgetsWhatIsInside) {
+  namespace hw = headwise;
   const auto block = made();
-  const Matrix<double> x = random(5, 6, 1), d = random(5, 6, 2);
+  const Matrix<double> numbers = random(5, 6, 1), d = random(5, 6, 2);
   const AttendOptions options{.dropout = {.rate = 0.3, .seed = 9}};
-  autograd::Tape<double> stored, thrifty;
-  const auto x_stored = stored.input(x), x_thrifty = thrifty.input(x);
+  autograd::Tape<double> stored;
+  const auto x_stored = stored.input(numbers);
   const auto y_stored = block(block(x_stored, options, mask::Causal{}), options, mask::Causal{});
   // [docs autograd/checkpoint]
-  const auto once = [&](const auto& h) { return block(h, options, mask::Causal{}); };
-  const auto y =
-      checkpoint(once, checkpoint(once, x_thrifty));  // keeps two matrices; backward computes the rest again
+  hw::autograd::Tape<double> tape;
+  const auto x = tape.input(numbers);  // [tokens, d_model]
+  const auto once = [&](const auto& h) { return block(h, options, hw::mask::Causal{}); };
+  const auto y = checkpoint(once, checkpoint(once, x));  // keeps two matrices
   // [docs end]
   EXPECT_EQ(y.value(), y_stored.value());
-  EXPECT_EQ(thrifty.size(), 3u);
+  EXPECT_EQ(tape.size(), 3u);
   const auto expected = backward(y_stored, d), got = backward(y, d);
-  EXPECT_EQ(got.of(x_thrifty), expected.of(x_stored));
+  EXPECT_EQ(got.of(x), expected.of(x_stored));
   block.for_each_parameter([&](std::string_view name, const auto& parameter) {
     EXPECT_TRUE(near(got.of(parameter), expected.of(parameter), 1e-14)) << name;
   });

@@ -45,7 +45,9 @@ TEST(MeanSquaredError, HasTheGradientsOfBothSides) {
                          {random(4, 3, 1), random(4, 3, 2)});
   // [docs loss/mean_squared_error]
   hw::autograd::Tape<double> tape;
-  const auto prediction = tape.input(random(4, 3, 1)), target = tape.input(random(4, 3, 2));
+  hw::Rng rng(1);
+  const auto prediction = tape.input(hw::normal(4, 3, 1.0, rng));
+  const auto target = tape.input(hw::normal(4, 3, 1.0, rng));
   const auto loss = hw::loss::mean_squared_error(prediction, stop_gradient(target));
   const auto gradients = backward(loss);  // nothing for the target
   // [docs end]
