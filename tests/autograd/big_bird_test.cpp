@@ -2,33 +2,19 @@
 #include <headwise/model/big_bird.hpp>
 
 #include "autograd/model_laws.hpp"
-#include "layer/parameters.hpp"
 #include "support/sparse_model_any_mask.hpp"
+#include "support/sparse_model_case.hpp"
 
 #include <vector>
 
 namespace headwise::big_bird_test {
 namespace {
 
-check::AnyMask everything() {
-  return [](Index, Index) { return true; };
-}
+using sparse_model_case::everything;
 
 model::BigBird<double> made() {
-  Rng rng(1);
-  model::BigBird<double> big_bird({.encoder = {.vocab_size = 7,
-                                               .kinds = 2,
-                                               .d_model = 4,
-                                               .layers = 2,
-                                               .heads = 2,
-                                               .d_ff = 6,
-                                               .max_positions = 16,
-                                               .norm_eps = 1e-5},
-                                   .block_size = 2,
-                                   .random = 1},
-                                  rng);
-  check::randomise(big_bird, 3);
-  return big_bird;
+  return sparse_model_case::randomised<model::BigBird<double>>(
+      model::BigBirdOptions{.encoder = sparse_model_case::small_encoder(2), .block_size = 2, .random = 1});
 }
 
 const std::vector<TokenId> ids{2, 5, 5, 0, 1, 6, 3, 4, 2, 0, 6, 3};

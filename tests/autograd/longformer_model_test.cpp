@@ -2,8 +2,8 @@
 #include <headwise/model/longformer.hpp>
 
 #include "autograd/model_laws.hpp"
-#include "layer/parameters.hpp"
 #include "support/sparse_model_any_mask.hpp"
+#include "support/sparse_model_case.hpp"
 
 #include <vector>
 
@@ -13,24 +13,11 @@ namespace {
 using check::near;
 using check::random;
 
-check::AnyMask everything() {
-  return [](Index, Index) { return true; };
-}
+using sparse_model_case::everything;
 
 model::Longformer<double> made() {
-  Rng rng(1);
-  model::Longformer<double> longformer({.encoder = {.vocab_size = 7,
-                                                    .kinds = 1,
-                                                    .d_model = 4,
-                                                    .layers = 2,
-                                                    .heads = 2,
-                                                    .d_ff = 6,
-                                                    .max_positions = 16,
-                                                    .norm_eps = 1e-5},
-                                        .reach = {1, 2}},
-                                       rng);
-  check::randomise(longformer, 3);
-  return longformer;
+  return sparse_model_case::randomised<model::Longformer<double>>(
+      model::LongformerOptions{.encoder = sparse_model_case::small_encoder(1), .reach = {1, 2}});
 }
 
 /// Two texts, of 6 and 3 tokens, each with a global one.
