@@ -192,6 +192,7 @@
 #include <headwise/score/sink.hpp>
 #include <headwise/score/soft_cap.hpp>
 #include <headwise/score/t5_bias.hpp>
+#include <headwise/score/table.hpp>
 #include <headwise/stored/format.hpp>
 #include <headwise/stored/product.hpp>
 #include <headwise/stored/targets.hpp>

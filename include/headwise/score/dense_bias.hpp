@@ -5,6 +5,7 @@
 #include <headwise/core/parameter.hpp>
 #include <headwise/core/policy.hpp>
 #include <headwise/core/score_queries.hpp>
+#include <headwise/score/table.hpp>
 
 #include <array>
 #include <concepts>
@@ -60,7 +61,7 @@ class DenseBias {
   }
 
   template <class Scalar, class Entry>
-  struct Bound {
+  struct Bound : WrittenByPairs<Scalar> {
     static constexpr Coordinates coordinates = Coordinates::rows;
     static constexpr std::array learned{Learned::per_pair};
 
@@ -101,9 +102,6 @@ class DenseBias {
               query.row, key.row};
     }
 
-    /// The pairs have already written their gradients where pair_slot said.
-    void fold(std::span<const LearnedSum<Scalar>>, std::span<Matrix<Scalar>>) const noexcept {}
-
     PairSlot<Scalar> pair_slot(std::size_t, std::span<Matrix<Scalar>> gradients) const noexcept {
       Matrix<Scalar>& table = gradients[0];
       return {table.data() + first_row * table.cols(), shares_rows ? 0 : table.cols(),
@@ -121,13 +119,13 @@ class DenseBias {
   auto bind(const Context& context) const requires OperandOf<Table, Scalar> {
     const auto& table = value_of(table_);
     using Entry = scalar_of<decltype(table)>;
-    const Index row_stride = table.IsRowMajor ? table.outerStride() : table.innerStride();
-    const Index column_stride = table.IsRowMajor ? table.innerStride() : table.outerStride();
+    const TableStrides strides = strides_of(table);
     const Index first_row = layout_.row(context.sequence, context.head, 0);
     const bool shares_rows = layout_.block_rows == 1, shares_columns = table.cols() == 1;
-    return Bound<Scalar, Entry>{table.data() + first_row * row_stride,
-                                shares_rows ? 0 : row_stride,
-                                shares_columns ? 0 : column_stride,
+    return Bound<Scalar, Entry>{{},
+                                table.data() + first_row * strides.row,
+                                shares_rows ? 0 : strides.row,
+                                shares_columns ? 0 : strides.column,
                                 first_row,
                                 shares_rows,
                                 shares_columns};

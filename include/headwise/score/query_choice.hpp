@@ -6,6 +6,7 @@
 #include <headwise/core/parameter.hpp>
 #include <headwise/core/policy.hpp>
 #include <headwise/core/score_queries.hpp>
+#include <headwise/score/table.hpp>
 
 #include <array>
 #include <cstddef>
@@ -35,7 +36,7 @@ class QueryChoice {
   QueryChoice(Table table, Relation relation) : table_(std::move(table)), relation_(std::move(relation)) {}
 
   template <class Scalar, class Entry, class Test>
-  struct Bound {
+  struct Bound : WrittenByPairs<Scalar> {
     static constexpr std::array learned{Learned::per_pair, Learned::per_pair};
 
     const Entry* others;  ///< of the sequence's first query
@@ -54,9 +55,6 @@ class QueryChoice {
       return {d, {math::select(holds, Scalar(0), d), math::select(holds, d, Scalar(0))}};
     }
 
-    /// The pairs have already written their gradients where pair_slot said.
-    void fold(std::span<const LearnedSum<Scalar>>, std::span<Matrix<Scalar>>) const noexcept {}
-
     /// All keys of a query share its two numbers.
     PairSlot<Scalar> pair_slot(std::size_t n, std::span<Matrix<Scalar>> gradients) const noexcept {
       return {gradients[0].data() + first + Index(n), gradients[0].cols(), 0};
@@ -67,12 +65,15 @@ class QueryChoice {
   auto bind(const Context& context) const requires OperandOf<Table, Scalar> {
     const auto& table = value_of(table_);
     using Entry = scalar_of<decltype(table)>;
-    const Index row_stride = table.IsRowMajor ? table.outerStride() : table.innerStride();
-    const Index column_stride = table.IsRowMajor ? table.innerStride() : table.outerStride();
+    const TableStrides strides = strides_of(table);
     const Index row = context.query_rows.begin, column = 2 * context.head;
-    return Bound<Scalar, Entry, BoundMask<Relation>>{table.data() + row * row_stride + column * column_stride,
-                                                     row_stride, column_stride, row * table.cols() + column,
-                                                     bind_mask(relation_, context)};
+    return Bound<Scalar, Entry, BoundMask<Relation>>{
+        {},
+        table.data() + row * strides.row + column * strides.column,
+        strides.row,
+        strides.column,
+        row * table.cols() + column,
+        bind_mask(relation_, context)};
   }
 
   void check(const Context& context) const {

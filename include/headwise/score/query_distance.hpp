@@ -5,6 +5,7 @@
 #include <headwise/core/parameter.hpp>
 #include <headwise/core/policy.hpp>
 #include <headwise/core/score_queries.hpp>
+#include <headwise/score/table.hpp>
 
 #include <algorithm>
 #include <array>
@@ -37,7 +38,7 @@ class QueryDistance {
   explicit QueryDistance(Table table) : table_(std::move(table)) {}
 
   template <class Scalar, class Entry>
-  struct Bound {
+  struct Bound : WrittenByPairs<Scalar> {
     static constexpr Coordinates coordinates = Coordinates::rows;
     static constexpr std::array learned{Learned::per_pair};
 
@@ -59,9 +60,6 @@ class QueryDistance {
       return {kept, {kept}};
     }
 
-    /// The pairs have already written their gradients where pair_slot said.
-    void fold(std::span<const LearnedSum<Scalar>>, std::span<Matrix<Scalar>>) const noexcept {}
-
     /// query * columns + (key - query): pairs that are seen stay within their query's row.
     PairSlot<Scalar> pair_slot(std::size_t, std::span<Matrix<Scalar>> gradients) const noexcept {
       return {gradients[0].data() + first, gradients[0].cols() - 1, 1};
@@ -72,12 +70,15 @@ class QueryDistance {
   auto bind(const Context& context) const requires OperandOf<Table, Scalar> {
     const auto& table = value_of(table_);
     using Entry = scalar_of<decltype(table)>;
-    const Index row_stride = table.IsRowMajor ? table.outerStride() : table.innerStride();
-    const Index column_stride = table.IsRowMajor ? table.innerStride() : table.outerStride();
+    const TableStrides strides = strides_of(table);
     const Index width = table.cols() / context.heads, reach = (width - 1) / 2;
     const Index row = context.query_rows.begin, column = context.head * width + reach;
-    return Bound<Scalar, Entry>{table.data() + row * row_stride + column * column_stride, row_stride,
-                                column_stride, row * table.cols() + column, Position(reach)};
+    return Bound<Scalar, Entry>{{},
+                                table.data() + row * strides.row + column * strides.column,
+                                strides.row,
+                                strides.column,
+                                row * table.cols() + column,
+                                Position(reach)};
   }
 
   void check(const Context& context) const {
