@@ -3,6 +3,7 @@
 
 #include <headwise/attention/local_chunks.hpp>
 #include <headwise/attention/lsh.hpp>
+#include <headwise/attention/plans.hpp>
 
 #include <gtest/gtest.h>
 

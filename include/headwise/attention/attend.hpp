@@ -21,6 +21,21 @@ struct Attended {
 
 namespace attention {
 
+/// Attention of a problem that the border has let pass.
+template <class Scalar, class Mask, class Score>
+Attended<Scalar> attend_problem(const kernel::Problem<Scalar>& problem, const Mask& mask,
+                                const Score& score) {
+  const Index rows = problem.query.rows;
+  Attended<Scalar> result;
+  result.output.resize(rows, problem.heads * problem.value_dim);
+  if (problem.plans != nullptr) result.output.setZero();  // a plan may leave queries out
+  result.lse = Matrix<Scalar>::Constant(rows, problem.heads, kernel::hidden<Scalar>());
+  kernel::forward(
+      problem, mask, score,
+      kernel::ForwardResult<Scalar>{kernel::writable_operand(result.output, problem.heads), result.lse});
+  return result;
+}
+
 /// The body of every form of `attend`, compiled once for (Scalar, Mask, Score).
 template <class Scalar, class Mask, class Score>
 Attended<Scalar> attend_operands(kernel::Operand<const Scalar> query, kernel::Operand<const Scalar> key,
@@ -28,14 +43,7 @@ Attended<Scalar> attend_operands(kernel::Operand<const Scalar> query, kernel::Op
                                  const Mask& mask, const Score& score, const Plans* plans = nullptr) {
   auto problem = make_problem(query, key, value, options, mask, score);
   if (plans != nullptr) use_plans(problem, *plans);
-  Attended<Scalar> result;
-  result.output.resize(query.rows, problem.heads * problem.value_dim);
-  if (plans != nullptr) result.output.setZero();  // a plan may leave queries out
-  result.lse = Matrix<Scalar>::Constant(query.rows, problem.heads, kernel::hidden<Scalar>());
-  kernel::forward(
-      problem, mask, score,
-      kernel::ForwardResult<Scalar>{kernel::writable_operand(result.output, problem.heads), result.lse});
-  return result;
+  return attend_problem(problem, mask, score);
 }
 
 /// Columns of one head, for strides; a nonsense head count is left for the border to name.

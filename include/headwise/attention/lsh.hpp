@@ -3,7 +3,7 @@
 #include <headwise/attention/attend.hpp>
 #include <headwise/attention/head_norm.hpp>
 #include <headwise/attention/lsh_chunks.hpp>
-#include <headwise/attention/strided.hpp>
+#include <headwise/attention/merge.hpp>
 #include <headwise/mask/algebra.hpp>
 
 #include <algorithm>

@@ -69,11 +69,10 @@ requires SameScalar<Q, K> Matrix<scalar_of<Q>> attention_weights(const Q& query,
   const Matrix<Scalar> no_value(key.rows(), 0);
   const Index heads = attention::head_count(options.heads);
   const Index kv_heads = attention::head_count(attention::detail::kv_heads_of(options));
-  const auto value = kernel::operand(no_value, kv_heads);
-  const auto q_operand = kernel::operand(q, heads), k_operand = kernel::operand(k, kv_heads);
-  const Matrix<Scalar> lse =
-      attention::attend_operands(q_operand, k_operand, value, options, mask, score).lse;
-  const auto problem = attention::make_problem(q_operand, k_operand, value, options, mask, score);
+  const auto problem =
+      attention::make_problem(kernel::operand(q, heads), kernel::operand(k, kv_heads),
+                              kernel::operand(no_value, kv_heads), options, mask, score, "attention_weights");
+  const Matrix<Scalar> lse = attention::attend_problem(problem, mask, score).lse;
   return attention::pairs_of(problem, mask, score, Scalar(0), [&lse](Index row, Index head, Scalar x) {
     return kernel::is_seen(x) ? math::exp(x - lse(row, head)) : Scalar(0);
   });
@@ -97,8 +96,9 @@ requires SameScalar<Q, K> Matrix<scalar_of<Q>> attention_scores(const Q& query, 
   const Matrix<Scalar> no_value(key.rows(), 0);
   const Index heads = attention::head_count(options.heads);
   const Index kv_heads = attention::head_count(attention::detail::kv_heads_of(options));
-  const auto problem = attention::make_problem(kernel::operand(q, heads), kernel::operand(k, kv_heads),
-                                               kernel::operand(no_value, kv_heads), options, mask, score);
+  const auto problem =
+      attention::make_problem(kernel::operand(q, heads), kernel::operand(k, kv_heads),
+                              kernel::operand(no_value, kv_heads), options, mask, score, "attention_scores");
   return attention::pairs_of(problem, mask, score, kernel::hidden<Scalar>(),
                              [](Index, Index, Scalar x) { return x; });
 }
