@@ -212,6 +212,17 @@ TEST(Attend, B23_AsksWhereTheQueriesStandWhenLengthsDiffer) {
       "and .key_positions");
 }
 
+TEST(Attend, RefusesAnOffsetBeyondThePositions) {
+  const auto x = random(2, 4, 1);
+  for (const Index offset :
+       {align_last + 1, std::numeric_limits<Index>::max(), Index(1) << 31, -(Index(1) << 31)}) {
+    const std::string text =
+        error_of([&] { (void)attend(x, x, x, AttendOptions{.query_offset = offset}, everything()); });
+    EXPECT_EQ(text, "attend: |query_offset| is " + std::to_string(std::abs(offset)) +
+                        ", expected at most 2^31 - 1");
+  }
+}
+
 TEST(Attend, RefusesAnOffsetTogetherWithPositions) {
   const auto x = random(2, 4, 1);
   const std::vector<Position> positions{0, 1};

@@ -96,6 +96,7 @@ inline void check_offset(const Border& border, const AttendOptions& o, Index seq
   check_length(border, "query length", q_len);
   check_length(border, "key length", k_len);
   const Index offset = !o.query_offset ? 0 : *o.query_offset == align_last ? k_len - q_len : *o.query_offset;
+  check_length(border, "|query_offset|", std::abs(offset));  // the sum below fits in an Index
   check_length(border, "|query_offset| + query length", std::abs(offset) + q_len);
   if (!needed || q_len == k_len || o.query_offset || !o.query_positions.empty()) return;
   throw ShapeError(
