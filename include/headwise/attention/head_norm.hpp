@@ -41,11 +41,9 @@ Matrix<scalar_of<X>> unit_heads(const X& x, Index heads, double epsilon = 0) {
   using Scalar = scalar_of<X>;
   Matrix<Scalar> y = x;
   attention::for_each_head_row("unit_heads", y.rows(), y.cols(), heads, [&](Index row, Index at, Index dim) {
-    Scalar square = Scalar(math::real_of<Scalar>(epsilon));
-    for (Index c = at; c < at + dim; ++c) square += y(row, c) * y(row, c);
-    if (square == Scalar(0)) return;
-    const Scalar norm = attention::root(square);
-    for (Index c = at; c < at + dim; ++c) y(row, c) /= norm;
+    auto head = y.row(row).segment(at, dim);
+    const Scalar square = head.cwiseProduct(head).sum() + Scalar(math::real_of<Scalar>(epsilon));
+    if (square != Scalar(0)) head /= attention::root(square);
   });
   return y;
 }
@@ -64,17 +62,15 @@ requires SameScalar<X, D> Matrix<scalar_of<X>> unit_heads_backward(const X& x, c
   const Matrix<Scalar> in = x;
   Matrix<Scalar> d = d_y;
   attention::for_each_head_row("unit_heads", d.rows(), d.cols(), heads, [&](Index row, Index at, Index dim) {
-    Scalar square = Scalar(math::real_of<Scalar>(epsilon)), dot(0);
-    for (Index c = at; c < at + dim; ++c) {
-      square += in(row, c) * in(row, c);
-      dot += in(row, c) * d(row, c);
-    }
+    const auto head = in.row(row).segment(at, dim);
+    auto gradient = d.row(row).segment(at, dim);
+    const Scalar square = head.cwiseProduct(head).sum() + Scalar(math::real_of<Scalar>(epsilon));
+    const Scalar dot = head.cwiseProduct(gradient).sum();
     if (square == Scalar(0)) {
-      for (Index c = at; c < at + dim; ++c) d(row, c) = Scalar(0);
-      return;
+      gradient.setZero();
+    } else {
+      gradient = (gradient - head * (dot / square)) / attention::root(square);
     }
-    const Scalar norm = attention::root(square);
-    for (Index c = at; c < at + dim; ++c) d(row, c) = (d(row, c) - in(row, c) * (dot / square)) / norm;
   });
   return d;
 }
@@ -91,18 +87,14 @@ Matrix<scalar_of<X>> standard_heads(const X& x, Index heads, double epsilon = 0)
   using Scalar = scalar_of<X>;
   using Real = math::real_of<Scalar>;
   Matrix<Scalar> y = x;
-  attention::for_each_head_row("standard_heads", y.rows(), y.cols(), heads,
-                               [&](Index row, Index at, Index dim) {
-                                 Scalar mean(0), variance(0);
-                                 for (Index c = at; c < at + dim; ++c) mean += y(row, c) / Scalar(Real(dim));
-                                 for (Index c = at; c < at + dim; ++c) y(row, c) -= mean;
-                                 for (Index c = at; c < at + dim; ++c)
-                                   variance += y(row, c) * y(row, c) / Scalar(Real(dim));
-                                 variance += Scalar(Real(epsilon));
-                                 if (variance == Scalar(0)) return;
-                                 const Scalar deviation = attention::root(variance);
-                                 for (Index c = at; c < at + dim; ++c) y(row, c) /= deviation;
-                               });
+  attention::for_each_head_row(
+      "standard_heads", y.rows(), y.cols(), heads, [&](Index row, Index at, Index dim) {
+        const Scalar n = Scalar(Real(dim));
+        auto head = y.row(row).segment(at, dim);
+        head.array() -= head.sum() / n;
+        const Scalar variance = head.cwiseProduct(head).sum() / n + Scalar(Real(epsilon));
+        if (variance != Scalar(0)) head /= attention::root(variance);
+      });
   return y;
 }
 
@@ -118,26 +110,19 @@ requires SameScalar<X, D> Matrix<scalar_of<X>> standard_heads_backward(const X& 
   using Real = math::real_of<Scalar>;
   expect_equal("standard_heads_backward: rows of d_y", d_y.rows(), x.rows());
   expect_equal("standard_heads_backward: columns of d_y", d_y.cols(), x.cols());
-  const Matrix<Scalar> in = x;
+  Matrix<Scalar> in = x;
   Matrix<Scalar> d = d_y;
   attention::for_each_head_row(
       "standard_heads", d.rows(), d.cols(), heads, [&](Index row, Index at, Index dim) {
         const Scalar n = Scalar(Real(dim));
-        Scalar mean(0), variance(0), d_mean(0), dot(0);
-        for (Index c = at; c < at + dim; ++c) mean += in(row, c) / n;
-        for (Index c = at; c < at + dim; ++c) {
-          const Scalar centred = in(row, c) - mean;
-          variance += centred * centred / n;
-          d_mean += d(row, c) / n;
-          dot += centred * d(row, c) / n;
-        }
-        variance += Scalar(Real(epsilon));
-        const bool flat = variance == Scalar(0);
-        const Scalar deviation = flat ? Scalar(1) : attention::root(variance);
-        for (Index c = at; c < at + dim; ++c) {
-          const Scalar centred = in(row, c) - mean;
-          d(row, c) = flat ? Scalar(0) : (d(row, c) - d_mean - centred * (dot / variance)) / deviation;
-        }
+        auto head = in.row(row).segment(at, dim);
+        auto gradient = d.row(row).segment(at, dim);
+        head.array() -= head.sum() / n;
+        const Scalar variance = head.cwiseProduct(head).sum() / n + Scalar(Real(epsilon));
+        if (variance == Scalar(0)) return gradient.setZero(), void();
+        const Scalar dot = head.cwiseProduct(gradient).sum() / n;
+        gradient.array() -= gradient.sum() / n;
+        gradient = (gradient - head * (dot / variance)) / attention::root(variance);
       });
   return d;
 }
