@@ -28,7 +28,6 @@ Attended<Scalar> attend_problem(const kernel::Problem<Scalar>& problem, const Ma
   const Index rows = problem.query.rows;
   Attended<Scalar> result;
   result.output.resize(rows, problem.heads * problem.value_dim);
-  if (problem.plans != nullptr) result.output.setZero();  // a plan may leave queries out
   result.lse = Matrix<Scalar>::Constant(rows, problem.heads, kernel::hidden<Scalar>());
   kernel::forward(
       problem, mask, score,

@@ -145,7 +145,6 @@ Matrix<Scalar> attend_views(const TokensView<const Scalar>& query, const TokensV
   const auto problem = attention::make_problem(operand(query, settled.heads), operand(key, kv_heads),
                                                operand(value, kv_heads), settled, mask, score);
   const TokensView<Scalar> out = destination(problem);
-  set_zero(out);
   Matrix<Scalar> lse =
       Matrix<Scalar>::Constant(query.batch * query.tokens, problem.heads, kernel::hidden<Scalar>());
   kernel::forward(problem, mask, score, kernel::ForwardResult<Scalar>{operand(out, problem.heads), lse});

@@ -47,6 +47,18 @@ class Driver {
     return problem_.plans == nullptr ? dense_[std::size_t(sequence)] : problem_.plans->at(sequence, head);
   }
 
+  /// Zeros where blocks do not write, or add to what others wrote: outputs of queries that a plan leaves out,
+  /// or lists in several items.
+  void clear_unwritten(const ForwardResult<Scalar>& result) const {
+    for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
+      const Range rows = problem_.query_rows[sequence];
+      for (Index head = 0; head < problem_.heads; ++head) {
+        if (!schedule(sequence, head).lists_each_query_once)
+          clear_rows(head_view(result.output, sequence, rows.begin, head), rows.size(), problem_.value_dim);
+      }
+    }
+  }
+
   /// body(range) for ranges of blocks that together are all blocks. Blocks of one range read the same packed
   /// keys in turn; shared ranges hold all blocks that meet in a query.
   template <class Body>
@@ -114,9 +126,11 @@ class Driver {
         cut(s, alone, per_task, add);
       }
     }
-    // Among equals heads come next to each other: their rows share pages, whose addresses are dear to look up.
+    // Among equals heads come next to each other: their rows share pages, whose addresses are dear to look
+    // up.
     std::stable_sort(ranges.begin(), ranges.end(), [](const BlockRange& a, const BlockRange& b) {
-      return std::tuple(-a.cost, a.sequence, a.blocks.begin) < std::tuple(-b.cost, b.sequence, b.blocks.begin);
+      return std::tuple(-a.cost, a.sequence, a.blocks.begin) <
+             std::tuple(-b.cost, b.sequence, b.blocks.begin);
     });
     return ranges;
   }

@@ -194,11 +194,8 @@ class FewQueries {
   void clear(ForwardResult<Scalar>& result) const {
     for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
       const Range rows = problem_.query_rows[sequence];
-      for (Index head = 0; head < problem_.heads; ++head) {
-        const auto output = head_view(result.output, sequence, rows.begin, head);
-        for (Index row = 0; row < rows.size(); ++row)
-          for (Index x = 0; x < problem_.value_dim; ++x) output(row, x) = Scalar(0);
-      }
+      for (Index head = 0; head < problem_.heads; ++head)
+        clear_rows(head_view(result.output, sequence, rows.begin, head), rows.size(), problem_.value_dim);
     }
   }
 

@@ -38,8 +38,7 @@ void absorb_sink(const Problem<Scalar>& problem, Index sequence, Index head, Sca
 }
 
 /// output = softmax(score(scale * query key^T), masked) value, and its log-sum-exp, over the plan's tiles.
-/// `result.lse` holds -inf when it starts, and with plans `result.output` zeros: what rows without keys keep, and
-/// rows of no item.
+/// `result.lse` holds -inf when it starts: what rows without keys keep, and rows of no item.
 template <class Scalar, class Mask, class Score, class File = FileFlags>
 void forward(const Problem<Scalar>& problem, const Mask& mask, const Score& score,
              ForwardResult<Scalar> result) {

@@ -2,6 +2,7 @@
 
 #include <headwise/core/matrix.hpp>
 
+#include <algorithm>
 #include <type_traits>
 
 namespace headwise::kernel {
@@ -74,6 +75,18 @@ template <class Element>
 HeadView<Element> head_view(const Operand<Element>& operand, Index sequence, Index first_row,
                             Index head) noexcept {
   return {operand.at(sequence, first_row, head), operand.row_stride, operand.column_stride};
+}
+
+/// Zeros in the first rows of a head.
+template <class Scalar>
+void clear_rows(HeadView<Scalar> head, Index rows, Index cols) noexcept {
+  for (Index row = 0; row < rows; ++row) {
+    if (head.column_stride == 1) {
+      std::fill_n(head.row(row), cols, Scalar(0));
+    } else {
+      for (Index x = 0; x < cols; ++x) head(row, x) = Scalar(0);
+    }
+  }
 }
 
 }  // namespace headwise::kernel

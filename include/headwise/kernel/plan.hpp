@@ -41,6 +41,9 @@ class RowList {
     return stride_ != 0 ? first_ + i * stride_ : rows_[std::size_t(i)];
   }
 
+  /// An arithmetic sequence, which lists no row twice.
+  bool is_affine() const noexcept { return stride_ != 0; }
+
   /// Neighbours in the list are neighbours in the sequence.
   bool is_contiguous() const noexcept { return stride_ == 1; }
 
@@ -92,24 +95,28 @@ struct Plans {
 namespace kernel {
 
 /// Throws ShapeError when a row of the list lies outside [0, rows), or a query is listed twice in one item.
-inline void check_rows(const RowList& list, Index rows, const std::string& name) {
+template <class Name>
+void check_rows(const RowList& list, Index rows, const Name& name) {
   if (list.size() == 0) return;
   const Range bounds = list.bounds(0, list.size());
-  if (bounds.begin < 0) fail_shape(name, std::to_string(bounds.begin), "zero or more");
-  if (bounds.end > rows) fail_shape(name, std::to_string(bounds.end - 1), "below " + std::to_string(rows));
+  if (bounds.begin < 0) fail_shape(name(), std::to_string(bounds.begin), "zero or more");
+  if (bounds.end > rows) fail_shape(name(), std::to_string(bounds.end - 1), "below " + std::to_string(rows));
 }
 
 inline void check_plan(const Plan& plan, Index q_len, Index k_len) {
+  std::vector<std::size_t> last_item;  // that listed a query, counted from 1
   for (std::size_t i = 0; i < plan.items.size(); ++i) {
-    const std::string name = "Plan: items[" + std::to_string(i) + "]";
     const PlanItem& item = plan.items[i];
-    check_rows(item.queries, q_len, name + " query row");
-    check_rows(item.keys, k_len, name + " key row");
-    std::vector<bool> seen(std::size_t(q_len), false);
+    const auto name = [&](const char* what) { return "Plan: items[" + std::to_string(i) + "] " + what; };
+    check_rows(item.queries, q_len, [&] { return name("query row"); });
+    check_rows(item.keys, k_len, [&] { return name("key row"); });
+    if (item.queries.is_affine()) continue;
+    last_item.resize(std::size_t(q_len));
     for (Index j = 0; j < item.queries.size(); ++j) {
       const auto row = std::size_t(item.queries[j]);
-      if (seen[row]) fail_shape(name + " query row " + std::to_string(row), "listed twice", "once");
-      seen[row] = true;
+      if (last_item[row] == i + 1)
+        fail_shape(name("query row ") + std::to_string(row), "listed twice", "once");
+      last_item[row] = i + 1;
     }
   }
 }

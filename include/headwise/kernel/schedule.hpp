@@ -39,6 +39,7 @@ struct Schedule {
   std::vector<Segment> segments;
   std::vector<BlockGroup> groups;
   TileCount tiles;  ///< micro-tiles: one block by one panel
+  bool lists_each_query_once = false;
 
   std::span<const Segment> of(const QueryBlock& block) const noexcept {
     return std::span(segments).subspan(std::size_t(block.segments_begin),
@@ -252,6 +253,8 @@ template <class Bound, class File = FileFlags>
 Schedule make_schedule(const Plan& plan, const Bound& mask, const Geometry& geometry, TileSize size) {
   Schedule schedule;
   const std::vector<Index> component = detail::components<File>(plan, geometry.q_len);
+  Index listed = 0;
+  bool any_shared = false;
   for (std::size_t root = 0; root < plan.items.size(); ++root) {
     if (component[root] != Index(root)) continue;
     const Index first_block = Index(schedule.blocks.size());
@@ -269,7 +272,10 @@ Schedule make_schedule(const Plan& plan, const Bound& mask, const Geometry& geom
       }
     }
     schedule.groups.push_back({first_block, Index(schedule.blocks.size()), items > 1});
+    listed += plan.items[root].queries.size();
+    any_shared |= items > 1;
   }
+  schedule.lists_each_query_once = !any_shared && listed == geometry.q_len;
   return schedule;
 }
 
