@@ -1,6 +1,7 @@
 // Attention is compiled for one instruction set only, which saves time; other tests cover them all.
 #define HEADWISE_WIDEST_TARGET 0
 
+#include <headwise/autograd/ops.hpp>
 #include <headwise/core/thread_pool.hpp>
 #include <headwise/layer/embedding.hpp>
 #include <headwise/layer/feed_forward.hpp>
@@ -72,6 +73,28 @@ TEST(LayerThreads, ShareTheProjectionsOfHeads) {
   expect_shared(5, [&](const Executor& executor) {
     return layer(x, KeyValueCache<float>(), {.executor = executor}, mask::Causal{}).output;
   });
+}
+
+/// The gradients of all parameters and of x, one after the other, for d_y = y.
+Matrix<float> all_gradients(auto& layer, const Matrix<float>& x, const Executor& executor) {
+  autograd::Tape<float> tape;
+  const auto input = tape.input(x);
+  const auto y = layer(input, executor);
+  const auto gradients = backward(y, y.value());
+  std::vector<float> numbers;
+  const auto append = [&](const Matrix<float>& d) {
+    numbers.insert(numbers.end(), d.data(), d.data() + d.size());
+  };
+  append(gradients.of(input));
+  layer.for_each_parameter([&](std::string_view, const auto& parameter) { append(gradients.of(parameter)); });
+  return Eigen::Map<const Matrix<float>>(numbers.data(), 1, Index(numbers.size()));
+}
+
+TEST(LayerThreads, ShareTheProductsOfATapeForwardAndBackward) {
+  Rng rng(3);
+  const Matrix<float> x = normal(300, 320, 1.0f, rng);
+  const Linear<float> linear({.in = 320, .out = 640}, rng);
+  expect_shared(3, [&](const Executor& executor) { return all_gradients(linear, x, executor); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <headwise/core/dense_product.hpp>
 #include <headwise/core/error.hpp>
+#include <headwise/core/executor.hpp>
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/parameter.hpp>
 
@@ -95,36 +96,39 @@ concept Computable = requires(const T& x) {
 }
 &&RealMatrix<decltype(value_of(std::declval<const T&>()))>;
 
+// The products of whole matrices. An executor shares their columns between threads: the same numbers, bit for
+// bit, for any number of them, as each is summed by one thread.
+
 /// a b.   a [n, k], b [k, m] -> [n, m]. Throws ShapeError when the inner sizes differ. Cost: 2 n k m FLOPs.
 template <Computable A, Computable B, class Products = detail::FileProducts>
-Matrix<scalar_of<A>> multiply(const A& a, const B& b) {
+Matrix<scalar_of<A>> multiply(const A& a, const B& b, const Executor& executor = {}) {
   static_assert(std::same_as<scalar_of<A>, scalar_of<B>>, "multiply: both factors must have one scalar type");
   expect_equal("multiply: rows of the right factor", b.rows(), a.cols());
   Matrix<scalar_of<A>> out(a.rows(), b.cols());
-  detail::multiply_into<scalar_of<A>, Products>(value_of(a), value_of(b), out);
+  detail::multiply_into<scalar_of<A>, Products>(value_of(a), value_of(b), out, executor);
   return out;
 }
 
 /// a b^T.   a [n, k], b [m, k] -> [n, m]. Throws ShapeError when the columns differ. Cost: 2 n k m FLOPs.
 template <Computable A, Computable B, class Products = detail::FileProducts>
-Matrix<scalar_of<A>> multiply_transposed(const A& a, const B& b) {
+Matrix<scalar_of<A>> multiply_transposed(const A& a, const B& b, const Executor& executor = {}) {
   static_assert(std::same_as<scalar_of<A>, scalar_of<B>>,
                 "multiply_transposed: both factors must have one scalar type");
   expect_equal("multiply_transposed: columns of the right factor", b.cols(), a.cols());
   Matrix<scalar_of<A>> out(a.rows(), b.rows());
-  detail::multiply_transposed_into<scalar_of<A>, Products>(value_of(a), value_of(b), out);
+  detail::multiply_transposed_into<scalar_of<A>, Products>(value_of(a), value_of(b), out, executor);
   return out;
 }
 
 /// a^T b, the gradient of a weight.   a [k, n], b [k, m] -> [n, m]. Throws ShapeError when the rows differ.
 /// Cost: 2 n k m FLOPs; no transposed copy is made.
 template <Computable A, Computable B, class Products = detail::FileProducts>
-Matrix<scalar_of<A>> multiply_transposed_left(const A& a, const B& b) {
+Matrix<scalar_of<A>> multiply_transposed_left(const A& a, const B& b, const Executor& executor = {}) {
   static_assert(std::same_as<scalar_of<A>, scalar_of<B>>,
                 "multiply_transposed_left: both factors must have one scalar type");
   expect_equal("multiply_transposed_left: rows of the right factor", b.rows(), a.rows());
   Matrix<scalar_of<A>> out(a.cols(), b.cols());
-  detail::multiply_transposed_left_into<scalar_of<A>, Products>(value_of(a), value_of(b), out);
+  detail::multiply_transposed_left_into<scalar_of<A>, Products>(value_of(a), value_of(b), out, executor);
   return out;
 }
 

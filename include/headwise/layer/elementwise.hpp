@@ -149,18 +149,6 @@ Matrix<scalar_of<X>> multiply_scalar(const X& x, double factor) {
   return detail::transformed(detail::owned(x), [f = Scalar(factor)](Scalar a) { return f * a; });
 }
 
-/// a b^T on the threads of an executor.   a [n, k], b [m, k] -> [n, m]. The same numbers, bit for bit, for
-/// any number of threads. Throws ShapeError when the columns differ.
-template <Computable A, Computable B>
-Matrix<scalar_of<A>> multiply_transposed(const A& a, const B& b, const Executor& executor) {
-  static_assert(std::same_as<scalar_of<A>, scalar_of<B>>,
-                "multiply_transposed: both factors must have one scalar type");
-  expect_equal("multiply_transposed: columns of the right factor", b.cols(), a.cols());
-  Matrix<scalar_of<A>> out(a.rows(), b.rows());
-  detail::multiply_transposed_into<scalar_of<A>>(value_of(a), value_of(b), out, executor);
-  return out;
-}
-
 /// x W^T + b, on the threads of an executor if one is given.   x [n, in], weight [out, in], bias [1, out] ->
 /// [n, out]. Throws ShapeError when the shapes differ. Cost: 2 n in out FLOPs.
 template <Computable X, Computable W, Computable B>
