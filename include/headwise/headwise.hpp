@@ -82,6 +82,7 @@
 #include <headwise/core/product.hpp>
 #include <headwise/core/ragged_rows.hpp>
 #include <headwise/core/random.hpp>
+#include <headwise/core/row_chunks.hpp>
 #include <headwise/core/runs.hpp>
 #include <headwise/core/score_queries.hpp>
 #include <headwise/core/thread_pool.hpp>
@@ -116,6 +117,7 @@
 #include <headwise/layer/multi_head_attention.hpp>
 #include <headwise/layer/norm.hpp>
 #include <headwise/layer/normalise.hpp>
+#include <headwise/layer/on_threads.hpp>
 #include <headwise/layer/ops.hpp>
 #include <headwise/layer/paged_cache.hpp>
 #include <headwise/layer/part.hpp>

@@ -6,6 +6,7 @@
 #include <headwise/layer/embedding.hpp>
 #include <headwise/layer/feed_forward.hpp>
 #include <headwise/layer/multi_head_attention.hpp>
+#include <headwise/layer/norm.hpp>
 #include <headwise/mask/causal.hpp>
 
 #include <gtest/gtest.h>
@@ -47,11 +48,12 @@ TEST(LayerThreads, ShareProducts) {
 
   for (const bool bias : {false, true}) {
     const Linear<float> linear({.in = 320, .out = 640, .bias = bias}, rng);
-    expect_shared(1, [&](const Executor& executor) { return linear(x, executor); });
+    expect_shared(bias ? 2 : 1, [&](const Executor& executor) { return linear(x, executor); });
   }
   for (const bool gated : {false, true}) {
     const FeedForward<float> feed_forward({.d_model = 320, .d_ff = 640, .gated = gated}, rng);
-    expect_shared(gated ? 3 : 2, [&](const Executor& executor) { return feed_forward(x, executor); });
+    // Each product and its bias, and between them what is done to each number.
+    expect_shared(gated ? 7 : 5, [&](const Executor& executor) { return feed_forward(x, executor); });
   }
   const Embedding<float> embedding({.count = 700, .width = 320}, rng);
   expect_shared(1, [&](const Executor& executor) { return embedding.scores(x, executor); });
@@ -66,13 +68,57 @@ TEST(LayerThreads, ShareTheProjectionsOfHeads) {
                                          .rotary = position::Rotary({.head_dim = 160})},
                                         rng);
   const Matrix<float> x = normal(300, 320, 1.0f, rng);
-  // Four projections, and attention itself.
-  expect_shared(5, [&](const Executor& executor) {
+  // Four projections, a bias, the angles, two rotations, and attention itself.
+  expect_shared(9, [&](const Executor& executor) {
     return Matrix<float>(layer(x, {.executor = executor}, mask::Causal{}));
   });
-  expect_shared(5, [&](const Executor& executor) {
+  expect_shared(9, [&](const Executor& executor) {
     return layer(x, KeyValueCache<float>(), {.executor = executor}, mask::Causal{}).output;
   });
+}
+
+TEST(LayerThreads, ShareTheRowsOfEveryVerbThatTreatsThemAlone) {
+  Rng rng(4);
+  const Matrix<float> x = normal(700, 320, 1.0f, rng), y = normal(700, 320, 1.0f, rng);
+  const Matrix<float> row = normal(1, 320, 1.0f, rng);
+  const auto shared = [&](auto&& verb) { expect_shared(1, verb); };
+  shared([&](const Executor& executor) { return add(x, y, executor); });
+  shared([&](const Executor& executor) { return add(Matrix<float>(x), row, executor); });
+  shared([&](const Executor& executor) { return add(x.leftCols(300), y.rightCols(300), executor); });
+  shared([&](const Executor& executor) { return subtract(x, row, executor); });
+  shared([&](const Executor& executor) { return multiply_elementwise(x, y, executor); });
+  shared([&](const Executor& executor) { return multiply_scalar(x, 0.3, executor); });
+  shared([&](const Executor& executor) { return sigmoid(x, executor); });
+  shared([&](const Executor& executor) { return headwise::tanh(x, executor); });
+  shared([&](const Executor& executor) { return layer_norm(x, row, 1e-5, executor); });
+  shared([&](const Executor& executor) { return layer_norm(x, row, row, 1e-5, executor); });
+  shared([&](const Executor& executor) { return layer_norm(Matrix<float>(x), row, row, 1e-5, executor); });
+  shared([&](const Executor& executor) { return rms_norm(x, row, 1e-5, executor); });
+  shared([&](const Executor& executor) { return normalise_rows(x, executor); });
+  for (const Activation each :
+       {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    shared([&](const Executor& executor) { return activated(each, x, executor); });
+    shared([&](const Executor& executor) { return activated(each, Matrix<float>(x), executor); });
+    shared([&](const Executor& executor) { return gated(each, Matrix<float>(x), y, executor); });
+    EXPECT_EQ(gated(each, Matrix<float>(x), y), multiply_elementwise(activated(each, x), y));
+  }
+  for (const position::Pairing pairing : {position::Pairing::half_split, position::Pairing::interleaved}) {
+    const position::Rotary rotary({.head_dim = 80, .pairing = pairing});
+    const auto positions = position::consecutive(700, 3);
+    shared([&](const Executor& executor) { return rotary.table<float>(positions, {}, executor).sines; });
+    const auto table = rotary.table<float>(positions);
+    shared([&](const Executor& executor) { return rotate(x, table, 4, executor); });
+    shared([&](const Executor& executor) { return rotate(Matrix<float>(x), table, 4, executor); });
+    shared([&](const Executor& executor) { return rotate_backward(x, table, 4, executor); });
+  }
+}
+
+TEST(LayerThreads, LeaveFewRowsWhereTheyAre) {
+  Rng rng(5);
+  const Matrix<float> x = normal(40, 320, 1.0f, rng);
+  expect_shared(0, [&](const Executor& executor) { return add(x, x, executor); });
+  expect_shared(0, [&](const Executor& executor) { return silu(x, executor); });
+  expect_shared(0, [&](const Executor& executor) { return layer_norm(x, x.topRows(1), 1e-5, executor); });
 }
 
 /// The gradients of all parameters and of x, one after the other, for d_y = y.
@@ -90,11 +136,43 @@ Matrix<float> all_gradients(auto& layer, const Matrix<float>& x, const Executor&
   return Eigen::Map<const Matrix<float>>(numbers.data(), 1, Index(numbers.size()));
 }
 
+/// The gradient of x for d_y = y, where y = f(x).
+Matrix<float> gradient_of_x(auto&& f, const Matrix<float>& x) {
+  autograd::Tape<float> tape;
+  const auto input = tape.input(x);
+  const auto y = f(input);
+  return backward(y, y.value()).of(input);
+}
+
 TEST(LayerThreads, ShareTheProductsOfATapeForwardAndBackward) {
   Rng rng(3);
   const Matrix<float> x = normal(300, 320, 1.0f, rng);
   const Linear<float> linear({.in = 320, .out = 640}, rng);
-  expect_shared(3, [&](const Executor& executor) { return all_gradients(linear, x, executor); });
+  // Three products, and the bias.
+  expect_shared(4, [&](const Executor& executor) { return all_gradients(linear, x, executor); });
+}
+
+TEST(LayerThreads, ShareRowsOfATapeForwardAndBackward) {
+  Rng rng(6);
+  const Matrix<float> x = normal(700, 320, 1.0f, rng);
+  for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
+    const Norm<float> norm({.kind = kind, .width = 320});
+    expect_shared(2, [&](const Executor& executor) { return all_gradients(norm, x, executor); });
+  }
+  for (const Activation each :
+       {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    // Two activations and a product, and backward two gradients of the product and one of each activation.
+    expect_shared(7, [&](const Executor& executor) {
+      return gradient_of_x(
+          [&](const auto& input) { return gated(each, activated(each, input, executor), input, executor); },
+          x);
+    });
+  }
+  const position::Rotary rotary({.head_dim = 80});
+  const auto table = rotary.table<float>(position::consecutive(700, 0));
+  expect_shared(2, [&](const Executor& executor) {
+    return gradient_of_x([&](const auto& input) { return rotate(input, table, 4, executor); }, x);
+  });
 }
 
 }  // namespace

@@ -61,18 +61,22 @@ void norm_backward_row(const Scalar* x, RowScale<Scalar> scale, const Scalar* ga
   });
 }
 
-/// The gradients of x and gain. d enters as that of the result before the bias, and becomes that of x.
+/// The gradients of x and gain. d enters as that of the result before the bias, and becomes that of x. Each
+/// chunk of rows sums its own share of the gain's, which are added in order.
 template <class Scalar, class ScaleOf>
 void pull_back_norm(Sweep<Scalar>& sweep, const Var<Scalar>& x, const Var<Scalar>& gain, bool centred,
-                    ScaleOf scale_of, Matrix<Scalar> d) {
+                    const Executor& executor, ScaleOf scale_of, Matrix<Scalar> d) {
   const Index width = x.cols();
-  Matrix<Scalar> d_gain = Matrix<Scalar>::Zero(1, width);
-  for (Index row = 0; row < x.rows(); ++row) {
-    const Scalar* numbers = x.value().data() + row * width;
-    norm_backward_row(numbers, scale_of(numbers), gain.value().data(), width, centred, d.data() + row * width,
-                      d_gain.data());
-  }
-  sweep.add(gain, std::move(d_gain));
+  const double row_cost = 8.0 * double(width);
+  Matrix<Scalar> shares = Matrix<Scalar>::Zero(row_chunks(x.rows(), row_cost), width);
+  for_each_row_chunk(executor, x.rows(), row_cost, [&](Range rows, Index chunk) {
+    for (Index row = rows.begin; row < rows.end; ++row) {
+      const Scalar* numbers = x.value().data() + row * width;
+      norm_backward_row(numbers, scale_of(numbers), gain.value().data(), width, centred,
+                        d.data() + row * width, shares.data() + chunk * width);
+    }
+  });
+  sweep.add(gain, column_sums(shares));
   sweep.add(x, std::move(d));
 }
 
@@ -82,37 +86,41 @@ auto layer_scale_of(Index width, double eps) {
 }
 
 template <class Scalar>
-Var<Scalar> layer_normed(const Var<Scalar>& x, const Var<Scalar>& gain, const Var<Scalar>& bias, double eps) {
-  return x.tape().record(headwise::layer_norm(x.value(), gain.value(), bias.value(), eps), {x, gain, bias},
-                         [x, gain, bias, eps](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
-                           if (sweep.wants(bias)) sweep.add(bias, column_sums(d));
-                           pull_back_norm(sweep, x, gain, true, layer_scale_of<Scalar>(x.cols(), eps),
-                                          std::move(d));
+Var<Scalar> layer_normed(const Var<Scalar>& x, const Var<Scalar>& gain, const Var<Scalar>& bias, double eps,
+                         const Executor& executor) {
+  return x.tape().record(
+      headwise::layer_norm(x.value(), gain.value(), bias.value(), eps, executor), {x, gain, bias},
+      [x, gain, bias, eps, executor](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
+        if (sweep.wants(bias)) sweep.add(bias, column_sums(d));
+        pull_back_norm(sweep, x, gain, true, executor, layer_scale_of<Scalar>(x.cols(), eps), std::move(d));
+      });
+}
+
+template <class Scalar>
+Var<Scalar> layer_normed(const Var<Scalar>& x, const Var<Scalar>& gain, double eps,
+                         const Executor& executor) {
+  return x.tape().record(headwise::layer_norm(x.value(), gain.value(), eps, executor), {x, gain},
+                         [x, gain, eps, executor](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
+                           pull_back_norm(sweep, x, gain, true, executor,
+                                          layer_scale_of<Scalar>(x.cols(), eps), std::move(d));
                          });
 }
 
 template <class Scalar>
-Var<Scalar> layer_normed(const Var<Scalar>& x, const Var<Scalar>& gain, double eps) {
-  return x.tape().record(headwise::layer_norm(x.value(), gain.value(), eps), {x, gain},
-                         [x, gain, eps](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
-                           pull_back_norm(sweep, x, gain, true, layer_scale_of<Scalar>(x.cols(), eps),
-                                          std::move(d));
-                         });
-}
-
-template <class Scalar>
-Var<Scalar> rms_normed(const Var<Scalar>& x, const Var<Scalar>& gain, double eps) {
-  return x.tape().record(headwise::rms_norm(x.value(), gain.value(), eps), {x, gain},
-                         [x, gain, eps](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
+Var<Scalar> rms_normed(const Var<Scalar>& x, const Var<Scalar>& gain, double eps, const Executor& executor) {
+  return x.tape().record(headwise::rms_norm(x.value(), gain.value(), eps, executor), {x, gain},
+                         [x, gain, eps, executor](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
                            const Index width = x.cols();
                            const auto scale_of = [width, eps](const Scalar* row) {
                              return rms_scale(row, width, Scalar(eps));
                            };
-                           pull_back_norm(sweep, x, gain, false, scale_of, std::move(d));
+                           pull_back_norm(sweep, x, gain, false, executor, scale_of, std::move(d));
                          });
 }
 
 }  // namespace detail
+
+// An executor is kept until the tape ends, for backward, and must live as long.
 
 /// Each row to mean 0 and variance 1, then gain and bias, recorded.   x [n, m], gain, bias [1, m] -> [n, m]
 ///
@@ -120,17 +128,17 @@ Var<Scalar> rms_normed(const Var<Scalar>& x, const Var<Scalar>& gain, double eps
 ///     d_gain = column sums of d n,   d_bias = column sums of d     g = d gain
 template <class X, class Gain, class Bias>
 requires Recorded<X, Gain, Bias>
-auto layer_norm(const X& x, const Gain& gain, const Bias& bias, double eps) {
+auto layer_norm(const X& x, const Gain& gain, const Bias& bias, double eps, const Executor& executor = {}) {
   const auto [input, factor, shift] = detail::as_vars(x, gain, bias);
-  return detail::layer_normed(input, factor, shift, eps);
+  return detail::layer_normed(input, factor, shift, eps, executor);
 }
 
 /// The same without a bias.
 template <class X, class Gain>
 requires Recorded<X, Gain>
-auto layer_norm(const X& x, const Gain& gain, double eps) {
+auto layer_norm(const X& x, const Gain& gain, double eps, const Executor& executor = {}) {
   const auto [input, factor] = detail::as_vars(x, gain);
-  return detail::layer_normed(input, factor, eps);
+  return detail::layer_normed(input, factor, eps, executor);
 }
 
 /// Each row to mean square 1, then gain, recorded.   x [n, m], gain [1, m] -> [n, m]
@@ -138,18 +146,18 @@ auto layer_norm(const X& x, const Gain& gain, double eps) {
 ///     d_x = (g - n mean(g n)) / sqrt(mean(x^2) + eps)      n = x / sqrt(mean(x^2) + eps), g = d gain
 template <class X, class Gain>
 requires Recorded<X, Gain>
-auto rms_norm(const X& x, const Gain& gain, double eps) {
+auto rms_norm(const X& x, const Gain& gain, double eps, const Executor& executor = {}) {
   const auto [input, factor] = detail::as_vars(x, gain);
-  return detail::rms_normed(input, factor, eps);
+  return detail::rms_normed(input, factor, eps, executor);
 }
 
 /// Each row to Euclidean length 1, recorded; the gradient of a row of zeros is zero.   x [n, m] -> [n, m]
 ///
 ///     d_x = (d - y (d . y)) / |x|
 template <class Scalar>
-Var<Scalar> normalise_rows(const Var<Scalar>& x) {
+Var<Scalar> normalise_rows(const Var<Scalar>& x, const Executor& executor = {}) {
   const std::size_t result = x.tape().size();
-  return x.tape().record(headwise::normalise_rows(x.value()), {x},
+  return x.tape().record(headwise::normalise_rows(x.value(), executor), {x},
                          [x, result](Sweep<Scalar>& sweep, Matrix<Scalar> d) {
                            const Matrix<Scalar>& y = x.tape().value(result);
                            for (Index row = 0; row < d.rows(); ++row) {

@@ -10,13 +10,16 @@ namespace headwise::autograd {
 
 /// Query or key with every head turned, recorded: the gradient is turned back by the same angles.
 ///   x [n, heads * head_dim], table of n positions -> the same shape
+/// An executor is kept until the tape ends, for backward, and must live as long.
 template <class Scalar>
-Var<Scalar> rotate(const Var<Scalar>& x, position::RotaryTable<math::real_of<Scalar>> table, Index heads) {
-  Matrix<Scalar> turned = position::rotate(x.value(), table, heads);
-  return x.tape().record(std::move(turned), {x},
-                         [x, heads, table = std::move(table)](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
-                           sweep.add(x, position::rotate_backward(d, table, heads));
-                         });
+Var<Scalar> rotate(const Var<Scalar>& x, position::RotaryTable<math::real_of<Scalar>> table, Index heads,
+                   const Executor& executor = {}) {
+  Matrix<Scalar> turned = position::rotate(x.value(), table, heads, executor);
+  return x.tape().record(
+      std::move(turned), {x},
+      [x, heads, executor, table = std::move(table)](Sweep<Scalar>& sweep, const Matrix<Scalar>& d) {
+        sweep.add(x, position::rotate_backward(d, table, heads, executor));
+      });
 }
 
 /// The same, the table made on the way.   positions [n]

@@ -108,23 +108,25 @@ class Block {
  private:
   struct Nothing {};
 
-  auto residual(const Norm<Scalar>& norm, const auto& x, auto&& f) const {
-    if (wiring_ == Wiring::post_norm) return norm(add(f(x), x));
-    return add(f(norm(x)), x);
+  auto residual(const Norm<Scalar>& norm, const Executor& executor, const auto& x, auto&& f) const {
+    if (wiring_ == Wiring::post_norm) return norm(on_threads::add(executor, f(x), x), executor);
+    return on_threads::add(executor, f(norm(x, executor)), x);
   }
 
   template <class X, class Attend, class Across = Nothing>
   auto wired(const X& x, const Executor& executor, Attend&& self, Across&& across_memory = {}) const {
     const auto feed_forward = [&](const auto& seen) { return feed_forward_(seen, executor); };
     if (wiring_ == Wiring::parallel) {
-      return add(add(self(attention_norm_(x)), feed_forward(feed_forward_norm_(x))), x);
+      auto both = on_threads::add(executor, self(attention_norm_(x, executor)),
+                                  feed_forward(feed_forward_norm_(x, executor)));
+      return on_threads::add(executor, std::move(both), x);
     }
-    auto y = residual(attention_norm_, x, self);
+    auto y = residual(attention_norm_, executor, x, self);
     if constexpr (!std::is_same_v<std::remove_cvref_t<Across>, Nothing>) {
       expect_cross_attention();
-      y = residual(*cross_norm_, y, across_memory);
+      y = residual(*cross_norm_, executor, y, across_memory);
     }
-    return residual(feed_forward_norm_, y, feed_forward);
+    return residual(feed_forward_norm_, executor, y, feed_forward);
   }
 
   auto going_on(auto& cache, const AttendOptions& options, const auto& mask, const auto& score) const {

@@ -7,6 +7,7 @@
 #include <headwise/core/matrix.hpp>
 #include <headwise/core/parameter.hpp>
 #include <headwise/core/product.hpp>
+#include <headwise/core/row_chunks.hpp>
 
 #include <concepts>
 #include <numbers>
@@ -18,35 +19,32 @@ namespace headwise {
 
 namespace detail {
 
-template <class Scalar, class F>
-void transform(Matrix<Scalar>& x, F f) {
-  transform_lanes(x.data(), x.size(), f);
+/// f of each number of x, which is a matrix to be read, or a temporary that gives its memory.
+template <class Scalar, class X, class F>
+Matrix<Scalar> transformed(X&& x, F f, const Executor& executor) {
+  const Index width = x.cols();
+  return with_changed_rows<Scalar>(
+      std::forward<X>(x), executor, 3.0 * double(width),
+      [&](Scalar* numbers, Range rows) { transform_lanes(numbers, rows.size() * width, f); });
 }
 
-/// x(i, j) = f(x(i, j), y(i, j)) for a y of equal shape, or of one row that serves all.
-template <class Scalar, class F>
-void combine(std::string_view verb, Matrix<Scalar>& x, const ConstMatrixRef<Scalar>& y, F f) {
+/// f(x(i, j), y(i, j)) for a y of equal shape, or of one row that serves all; x as above.
+template <class Scalar, class X, class F>
+Matrix<Scalar> combined(std::string_view verb, X&& x, const ConstMatrixRef<Scalar>& y, F f,
+                        const Executor& executor) {
   const std::string name(verb);
-  expect_equal(name + ": columns of the right operand", y.cols(), x.cols());
+  const Index width = x.cols();
+  expect_equal(name + ": columns of the right operand", y.cols(), width);
   if (y.rows() != 1) {
     expect_equal(name + ": rows of the right operand", y.rows(), x.rows(),
                  "as many as the left, or one for all");
   }
-  for (Index row = 0; row < x.rows(); ++row) {
-    Scalar* a = x.data() + row * x.cols();
-    const Scalar* b = y.data() + (y.rows() == 1 ? 0 : row * y.outerStride());
-    combine_lanes(a, b, x.cols(), f);
-  }
-}
-
-/// An owned copy of what is read, to be changed in place; a temporary matrix gives its memory instead.
-template <Computable X>
-Matrix<scalar_of<X>> owned(const X& x) {
-  return value_of(x);
-}
-template <class Scalar>
-Matrix<Scalar> owned(Matrix<Scalar>&& x) noexcept {
-  return std::move(x);
+  const Index step = y.rows() == 1 ? 0 : y.outerStride();
+  return with_changed_rows<Scalar>(std::forward<X>(x), executor, 3.0 * double(width),
+                                   [&](Scalar* numbers, Range rows) {
+                                     for (Index row = rows.begin; row < rows.end; ++row, numbers += width)
+                                       combine_lanes(numbers, y.data() + row * step, width, f);
+                                   });
 }
 
 template <class Scalar>
@@ -94,59 +92,49 @@ struct Tanh {
   Scalar operator()(Scalar x) const noexcept { return math::tanh(x); }
 };
 
-template <class Scalar, class F>
-Matrix<Scalar> transformed(Matrix<Scalar> x, F f) {
-  transform(x, f);
-  return x;
-}
-
-template <class Scalar, class F>
-Matrix<Scalar> combined(std::string_view verb, Matrix<Scalar> x, const ConstMatrixRef<Scalar>& y, F f) {
-  combine<Scalar>(verb, x, y, f);
-  return x;
-}
-
 }  // namespace detail
 
 // Each verb has two forms: one reads anything computable, one reuses the memory of a temporary matrix.
-// Results are owned matrices, never expressions.
+// Results are owned matrices, never expressions; an executor shares rows, and changes no bits.
 
 /// x + y.   x [n, m], y [n, m] or one row [1, m] for all -> [n, m]. Throws ShapeError when the shapes differ.
 template <Computable X, Computable Y>
-Matrix<scalar_of<X>> add(const X& x, const Y& y) {
-  return detail::combined<scalar_of<X>>("add", detail::owned(x), value_of(y),
-                                        [](auto a, auto b) { return a + b; });
+Matrix<scalar_of<X>> add(const X& x, const Y& y, const Executor& executor = {}) {
+  return detail::combined<scalar_of<X>>(
+      "add", value_of(x), value_of(y), [](auto a, auto b) { return a + b; }, executor);
 }
 template <class Scalar, Computable Y>
-Matrix<Scalar> add(Matrix<Scalar>&& x, const Y& y) {
-  return detail::combined<Scalar>("add", std::move(x), value_of(y), [](Scalar a, Scalar b) { return a + b; });
+Matrix<Scalar> add(Matrix<Scalar>&& x, const Y& y, const Executor& executor = {}) {
+  return detail::combined<Scalar>(
+      "add", std::move(x), value_of(y), [](Scalar a, Scalar b) { return a + b; }, executor);
 }
 
 /// x - y.   x [n, m], y [n, m] or [1, m] -> [n, m]. Throws ShapeError when the shapes differ.
 template <Computable X, Computable Y>
-Matrix<scalar_of<X>> subtract(const X& x, const Y& y) {
-  return detail::combined<scalar_of<X>>("subtract", detail::owned(x), value_of(y),
-                                        [](auto a, auto b) { return a - b; });
+Matrix<scalar_of<X>> subtract(const X& x, const Y& y, const Executor& executor = {}) {
+  return detail::combined<scalar_of<X>>(
+      "subtract", value_of(x), value_of(y), [](auto a, auto b) { return a - b; }, executor);
 }
 
 /// x o y, number by number.   x [n, m], y [n, m] or [1, m] -> [n, m]. Throws ShapeError when the shapes
 /// differ.
 template <Computable X, Computable Y>
-Matrix<scalar_of<X>> multiply_elementwise(const X& x, const Y& y) {
-  return detail::combined<scalar_of<X>>("multiply_elementwise", detail::owned(x), value_of(y),
-                                        [](auto a, auto b) { return a * b; });
+Matrix<scalar_of<X>> multiply_elementwise(const X& x, const Y& y, const Executor& executor = {}) {
+  return detail::combined<scalar_of<X>>(
+      "multiply_elementwise", value_of(x), value_of(y), [](auto a, auto b) { return a * b; }, executor);
 }
 template <class Scalar, Computable Y>
-Matrix<Scalar> multiply_elementwise(Matrix<Scalar>&& x, const Y& y) {
-  return detail::combined<Scalar>("multiply_elementwise", std::move(x), value_of(y),
-                                  [](Scalar a, Scalar b) { return a * b; });
+Matrix<Scalar> multiply_elementwise(Matrix<Scalar>&& x, const Y& y, const Executor& executor = {}) {
+  return detail::combined<Scalar>(
+      "multiply_elementwise", std::move(x), value_of(y), [](Scalar a, Scalar b) { return a * b; }, executor);
 }
 
 /// factor x.   x [n, m] -> [n, m].
 template <Computable X>
-Matrix<scalar_of<X>> multiply_scalar(const X& x, double factor) {
+Matrix<scalar_of<X>> multiply_scalar(const X& x, double factor, const Executor& executor = {}) {
   using Scalar = scalar_of<X>;
-  return detail::transformed(detail::owned(x), [f = Scalar(factor)](Scalar a) { return f * a; });
+  return detail::transformed<Scalar>(
+      value_of(x), [f = Scalar(factor)](Scalar a) { return f * a; }, executor);
 }
 
 /// x W^T + b, on the threads of an executor if one is given.   x [n, in], weight [out, in], bias [1, out] ->
@@ -156,63 +144,64 @@ Matrix<scalar_of<X>> affine(const X& x, const W& weight, const B& bias, const Ex
   using Scalar = scalar_of<X>;
   expect_equal("affine: rows of the bias", bias.rows(), 1);
   expect_equal("affine: columns of the bias", bias.cols(), weight.rows());
-  return detail::combined<Scalar>("affine", multiply_transposed(x, weight, executor), value_of(bias),
-                                  [](Scalar a, Scalar b) { return a + b; });
+  return detail::combined<Scalar>(
+      "affine", multiply_transposed(x, weight, executor), value_of(bias),
+      [](Scalar a, Scalar b) { return a + b; }, executor);
 }
 
 /// max(x, 0).   x [n, m] -> [n, m]; NaN stays.
 template <Computable X>
-Matrix<scalar_of<X>> relu(const X& x) {
-  return detail::transformed(detail::owned(x), detail::Relu<scalar_of<X>>{});
+Matrix<scalar_of<X>> relu(const X& x, const Executor& executor = {}) {
+  return detail::transformed<scalar_of<X>>(value_of(x), detail::Relu<scalar_of<X>>{}, executor);
 }
 template <class Scalar>
-Matrix<Scalar> relu(Matrix<Scalar>&& x) {
-  return detail::transformed(std::move(x), detail::Relu<Scalar>{});
+Matrix<Scalar> relu(Matrix<Scalar>&& x, const Executor& executor = {}) {
+  return detail::transformed<Scalar>(std::move(x), detail::Relu<Scalar>{}, executor);
 }
 
 /// x (1 + erf(x / sqrt 2)) / 2.   x [n, m] -> [n, m].
 /// Paper: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016, section 2.
 template <Computable X>
-Matrix<scalar_of<X>> gelu(const X& x) {
-  return detail::transformed(detail::owned(x), detail::Gelu<scalar_of<X>>{});
+Matrix<scalar_of<X>> gelu(const X& x, const Executor& executor = {}) {
+  return detail::transformed<scalar_of<X>>(value_of(x), detail::Gelu<scalar_of<X>>{}, executor);
 }
 template <class Scalar>
-Matrix<Scalar> gelu(Matrix<Scalar>&& x) {
-  return detail::transformed(std::move(x), detail::Gelu<Scalar>{});
+Matrix<Scalar> gelu(Matrix<Scalar>&& x, const Executor& executor = {}) {
+  return detail::transformed<Scalar>(std::move(x), detail::Gelu<Scalar>{}, executor);
 }
 
 /// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, the approximation that GPT-2 and BLOOM use.   [n, m] ->
 /// [n, m]. Paper: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016, section 2.
 template <Computable X>
-Matrix<scalar_of<X>> gelu_tanh(const X& x) {
-  return detail::transformed(detail::owned(x), detail::GeluTanh<scalar_of<X>>{});
+Matrix<scalar_of<X>> gelu_tanh(const X& x, const Executor& executor = {}) {
+  return detail::transformed<scalar_of<X>>(value_of(x), detail::GeluTanh<scalar_of<X>>{}, executor);
 }
 template <class Scalar>
-Matrix<Scalar> gelu_tanh(Matrix<Scalar>&& x) {
-  return detail::transformed(std::move(x), detail::GeluTanh<Scalar>{});
+Matrix<Scalar> gelu_tanh(Matrix<Scalar>&& x, const Executor& executor = {}) {
+  return detail::transformed<Scalar>(std::move(x), detail::GeluTanh<Scalar>{}, executor);
 }
 
 /// x / (1 + exp(-x)), also called swish.   x [n, m] -> [n, m].
 /// Paper: Ramachandran et al., "Searching for Activation Functions", 2017, section 4.
 template <Computable X>
-Matrix<scalar_of<X>> silu(const X& x) {
-  return detail::transformed(detail::owned(x), detail::Silu<scalar_of<X>>{});
+Matrix<scalar_of<X>> silu(const X& x, const Executor& executor = {}) {
+  return detail::transformed<scalar_of<X>>(value_of(x), detail::Silu<scalar_of<X>>{}, executor);
 }
 template <class Scalar>
-Matrix<Scalar> silu(Matrix<Scalar>&& x) {
-  return detail::transformed(std::move(x), detail::Silu<Scalar>{});
+Matrix<Scalar> silu(Matrix<Scalar>&& x, const Executor& executor = {}) {
+  return detail::transformed<Scalar>(std::move(x), detail::Silu<Scalar>{}, executor);
 }
 
 /// 1 / (1 + exp(-x)).   x [n, m] -> [n, m].
 template <Computable X>
-Matrix<scalar_of<X>> sigmoid(const X& x) {
-  return detail::transformed(detail::owned(x), detail::Sigmoid<scalar_of<X>>{});
+Matrix<scalar_of<X>> sigmoid(const X& x, const Executor& executor = {}) {
+  return detail::transformed<scalar_of<X>>(value_of(x), detail::Sigmoid<scalar_of<X>>{}, executor);
 }
 
 /// tanh(x), number by number.   x [n, m] -> [n, m].
 template <Computable X>
-Matrix<scalar_of<X>> tanh(const X& x) {
-  return detail::transformed(detail::owned(x), detail::Tanh<scalar_of<X>>{});
+Matrix<scalar_of<X>> tanh(const X& x, const Executor& executor = {}) {
+  return detail::transformed<scalar_of<X>>(value_of(x), detail::Tanh<scalar_of<X>>{}, executor);
 }
 
 }  // namespace headwise

@@ -43,7 +43,7 @@ class Embedding {
   /// wide.
   auto scores(const Sequence auto& x, const Executor& executor = {}) const {
     expect_equal("Embedding: columns of x", x.cols(), options_.width);
-    return detail::multiplied(x, weight_, executor);
+    return on_threads::multiply_transposed(executor, x, weight_);
   }
 
   /// Visits weight [count, width].

@@ -5,6 +5,7 @@
 #include <headwise/layer/part.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace headwise::layer {
 
@@ -41,10 +42,9 @@ class FeedForward {
   /// x [n, d_model] -> [n, d_model], the same bits for any executor. Throws ShapeError when x is not d_model
   /// wide.
   auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
-    if (!gate_) return down_(activated(options_.activation, up_(x, executor)), executor);
-    return down_(
-        multiply_elementwise(activated(options_.activation, (*gate_)(x, executor)), up_(x, executor)),
-        executor);
+    auto up = up_(x, executor);
+    if (!gate_) return down_(activated(options_.activation, std::move(up), executor), executor);
+    return down_(gated(options_.activation, (*gate_)(x, executor), up, executor), executor);
   }
 
   /// Visits up.*, gate.* if gated, down.*.

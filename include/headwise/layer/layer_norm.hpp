@@ -2,7 +2,7 @@
 
 #include <headwise/core/error.hpp>
 #include <headwise/layer/initial.hpp>
-#include <headwise/layer/ops.hpp>
+#include <headwise/layer/on_threads.hpp>
 
 namespace headwise::layer {
 
@@ -29,10 +29,12 @@ class LayerNorm {
     if (options.bias) bias_ = Initial::constant<Scalar>(1, options.width, 0);
   }
 
-  /// x [n, width] -> [n, width]. Throws ShapeError when x is not `width` wide.
-  auto operator()(const Sequence auto& x) const {
+  /// x [n, width] -> [n, width], the same bits for any executor. Throws ShapeError when x is not `width`
+  /// wide.
+  auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
     expect_equal("LayerNorm: columns of x", x.cols(), options_.width);
-    return options_.bias ? layer_norm(x, weight_, bias_, options_.eps) : layer_norm(x, weight_, options_.eps);
+    return options_.bias ? on_threads::layer_norm(executor, x, weight_, bias_, options_.eps)
+                         : on_threads::layer_norm(executor, x, weight_, options_.eps);
   }
 
   /// Visits weight [1, width], the gain, and, if there is one, bias [1, width].

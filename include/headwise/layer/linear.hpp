@@ -2,7 +2,6 @@
 
 #include <headwise/core/error.hpp>
 #include <headwise/layer/initial.hpp>
-#include <headwise/layer/ops.hpp>
 #include <headwise/layer/weight.hpp>
 
 namespace headwise::layer {
@@ -37,8 +36,8 @@ class Linear {
   /// x [n, in] -> [n, out], the same bits for any executor. Throws ShapeError when x is not `in` wide.
   auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
     expect_equal("Linear: columns of x", x.cols(), options_.in);
-    return options_.bias ? detail::affinely_mapped(x, weight_, bias_, executor)
-                         : detail::multiplied(x, weight_, executor);
+    return options_.bias ? on_threads::affine(executor, x, weight_, bias_)
+                         : on_threads::multiply_transposed(executor, x, weight_);
   }
 
   /// Visits weight [out, in] and, if there is one, bias [1, out].

@@ -51,15 +51,17 @@ class LongformerAttention {
     attention::check_longformer(pattern, call, x.rows(), x.rows());
     const attention::LongformerPlans plans(pattern, call.query_rows.over(x.rows(), "Longformer: x"));
     const attention::LongformerWindow window(pattern);
-    const auto local =
-        attend_over(plans.local, query_(x), key_(x), value_(x), call, mask::operator&&(window, mask), score)
-            .output;
+    const Executor& executor = call.executor;
+    const auto local = attend_over(plans.local, query_(x, executor), key_(x, executor), value_(x, executor),
+                                   call, mask::operator&&(window, mask), score)
+                           .output;
     const std::vector<Index> rows = global_rows(pattern);
-    if (rows.empty()) return output_(local);
-    const auto global = attend_over(plans.global, global_queries(x, rows), global_key_(x), global_value_(x),
-                                    call, mask, score)
+    if (rows.empty()) return output_(local, executor);
+    const auto global = attend_over(plans.global, global_queries(x, rows, executor), global_key_(x, executor),
+                                    global_value_(x, executor), call, mask, score)
                             .output;
-    return output_(add(local, global));  // each is zero where the other is not
+    // Each is zero where the other is not.
+    return output_(on_threads::add(executor, local, global), executor);
   }
 
   /// Visits query.*, key.*, value.*, global_query.*, global_key.*, global_value.*, output.*.
@@ -77,10 +79,11 @@ class LongformerAttention {
   }
 
   /// The projections of the listed rows in their places, zeros in all others.
-  auto global_queries(const Sequence auto& x, const std::vector<Index>& rows) const {
+  auto global_queries(const Sequence auto& x, const std::vector<Index>& rows,
+                      const Executor& executor) const {
     std::vector<Index> source(std::size_t(x.rows()), Index(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) source[std::size_t(rows[i])] = Index(i);
-    const auto projected = global_query_(gather_rows(x, std::span<const Index>(rows)));
+    const auto projected = global_query_(gather_rows(x, std::span<const Index>(rows)), executor);
     const Matrix<Scalar> zero = Matrix<Scalar>::Zero(1, options_.d_model);
     return gather_rows(concatenate_rows(projected, zero), std::span<const Index>(source));
   }

@@ -8,6 +8,7 @@
 #include <headwise/layer/rotation.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,11 +89,12 @@ class MultiHeadAttention {
                      call.executor);
     }
     const TokenPositions at = token_positions(call, query.rows(), key.rows());
-    const auto query_turn = rotation<Scalar>(*options_.rotary, at.query, at.query_rows, at.lengths);
+    const auto query_turn = turn(at.query, at.query_rows, at.lengths, call.executor);
     const auto key_turn =
-        at.key == at.query ? query_turn : rotation<Scalar>(*options_.rotary, at.key, at.key_rows, at.lengths);
-    return output_(attend(rotate(query, query_turn, options_.heads), rotate(key, key_turn, options_.kv_heads),
-                          value_(value_source, call.executor), call, mask, score),
+        at.key == at.query ? query_turn : turn(at.key, at.key_rows, at.lengths, call.executor);
+    const auto turned_query = on_threads::rotate(call.executor, std::move(query), query_turn, options_.heads);
+    const auto turned_key = on_threads::rotate(call.executor, std::move(key), key_turn, options_.kv_heads);
+    return output_(attend(turned_query, turned_key, value_(value_source, call.executor), call, mask, score),
                    call.executor);
   }
 
@@ -112,9 +114,9 @@ class MultiHeadAttention {
     const std::vector<Position> positions = cache.next_positions(call.query_rows);
     Matrix<Scalar> query = query_(x, call.executor), key = key_(x, call.executor);
     if (options_.rotary && !turns_late()) {
-      const auto turn = rotation<Scalar>(*options_.rotary, positions, call.query_rows, {});
-      query = rotate(query, turn, options_.heads);
-      key = rotate(key, turn, options_.kv_heads);
+      const auto angles = turn(positions, call.query_rows, {}, call.executor);
+      rotate_into(query, angles, options_.heads, query, call.executor);
+      rotate_into(key, angles, options_.kv_heads, key, call.executor);
     }
     cache.append(key, value_(x, call.executor), call.query_rows);
     return {output_(attended(query, positions, cache, call, mask, score), call.executor), std::move(cache)};
@@ -180,10 +182,16 @@ class MultiHeadAttention {
     const AttendOptions call = placed(options, positions, cache);
     std::vector<Index> lengths;
     for (Index s = 0; s < cache.sequences(); ++s) lengths.push_back(cache.next_position(s));
-    const auto query_turn = rotation<Scalar>(*options_.rotary, positions, call.query_rows, lengths);
-    const auto key_turn = rotation<Scalar>(*options_.rotary, cache.positions(), cache.rows(), lengths);
-    return attend(rotate(query, query_turn, options_.heads), rotate(cache.key(), key_turn, options_.kv_heads),
-                  cache.value(), call, mask, score);
+    const auto query_turn = turn(positions, call.query_rows, lengths, call.executor);
+    const auto key_turn = turn(cache.positions(), cache.rows(), lengths, call.executor);
+    return attend(rotate(query, query_turn, options_.heads, call.executor),
+                  rotate(cache.key(), key_turn, options_.kv_heads, call.executor), cache.value(), call, mask,
+                  score);
+  }
+
+  auto turn(std::span<const Position> positions, const RaggedRows& rows, const std::vector<Index>& lengths,
+            const Executor& executor) const {
+    return rotation<Scalar>(*options_.rotary, positions, rows, lengths, executor);
   }
 
   static void expect_columns(const char* name, Index got, Index expected) {

@@ -28,9 +28,10 @@ class Norm {
   /// Throws ShapeError when width is not positive.
   explicit Norm(const NormOptions& options) : norm_(made(options)) {}
 
-  /// x [n, width] -> [n, width]. Throws ShapeError when x is not `width` wide.
-  auto operator()(const Sequence auto& x) const {
-    return std::visit([&](const auto& norm) { return norm(x); }, norm_);
+  /// x [n, width] -> [n, width], the same bits for any executor. Throws ShapeError when x is not `width`
+  /// wide.
+  auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
+    return std::visit([&](const auto& norm) { return norm(x, executor); }, norm_);
   }
 
   /// Visits weight [1, width] and, for a LayerNorm that has one, bias [1, width].

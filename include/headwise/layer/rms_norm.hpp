@@ -2,7 +2,7 @@
 
 #include <headwise/core/error.hpp>
 #include <headwise/layer/initial.hpp>
-#include <headwise/layer/ops.hpp>
+#include <headwise/layer/on_threads.hpp>
 
 namespace headwise::layer {
 
@@ -27,10 +27,11 @@ class RmsNorm {
     weight_ = Initial::constant<Scalar>(1, options.width, 1);
   }
 
-  /// x [n, width] -> [n, width]. Throws ShapeError when x is not `width` wide.
-  auto operator()(const Sequence auto& x) const {
+  /// x [n, width] -> [n, width], the same bits for any executor. Throws ShapeError when x is not `width`
+  /// wide.
+  auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
     expect_equal("RmsNorm: columns of x", x.cols(), options_.width);
-    return rms_norm(x, weight_, options_.eps);
+    return on_threads::rms_norm(executor, x, weight_, options_.eps);
   }
 
   /// Visits weight [1, width], the gain.

@@ -71,22 +71,26 @@ inline TokenPositions token_positions(const AttendOptions& options, Index query_
   return result;
 }
 
-/// The angles of every row. A scaling that reads the length is given that of each row's own text, so that no
-/// sequence of a batch depends on another.
+/// The angles of every row, the same bits for any executor. A scaling that reads the length is given that of
+/// each row's own text, so that no sequence of a batch depends on another.
 template <class Scalar>
 position::RotaryTable<math::real_of<Scalar>> rotation(const position::Rotary& rotary,
                                                       std::span<const Position> positions,
                                                       const RaggedRows& rows,
-                                                      const std::vector<Index>& lengths) {
+                                                      const std::vector<Index>& lengths,
+                                                      const Executor& executor = {}) {
   using Real = math::real_of<Scalar>;
-  if (!position::reads_length(rotary.options().scaling)) return rotary.template table<Real>(positions);
+  if (!position::reads_length(rotary.options().scaling)) {
+    return rotary.template table<Real>(positions, {}, executor);
+  }
   const Index pairs = rotary.options().rotary_dim / 2;
   position::RotaryTable<Real> table{Matrix<Real>(rows.rows(), pairs), Matrix<Real>(rows.rows(), pairs),
                                     rotary.options().head_dim, rotary.options().pairing};
   for (Index s = 0; s < rows.sequences(); ++s) {
     const Range own = rows[s];
-    const auto turned = rotary.template table<Real>(
-        positions.subspan(std::size_t(own.begin), std::size_t(own.size())), lengths[std::size_t(s)]);
+    const auto turned =
+        rotary.template table<Real>(positions.subspan(std::size_t(own.begin), std::size_t(own.size())),
+                                    lengths[std::size_t(s)], executor);
     table.cosines.middleRows(own.begin, own.size()) = turned.cosines;
     table.sines.middleRows(own.begin, own.size()) = turned.sines;
   }

@@ -55,10 +55,11 @@ class Stack {
   auto operator()(const X& x, const AttendOptions& options = {}, const Mask& mask = {},
                   const Score& score = {}, Observe&& observe = {}) const {
     AttendOptions call = options;
-    return driven(x, observe, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
-      call.dropout.layer = options.dropout.layer + Index(i);
-      return block(h, call, mask, score);
-    });
+    return driven(x, options.executor, observe,
+                  [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
+                    call.dropout.layer = options.dropout.layer + Index(i);
+                    return block(h, call, mask, score);
+                  });
   }
 
   /// With cross-attention of every block to `memory`.   x [n, d_model], memory [k, width] -> [n, d_model]
@@ -68,11 +69,12 @@ class Stack {
               const Memory& memory, const AttendOptions& memory_options, const MemoryMask& memory_mask,
               Observe&& observe = {}) const {
     AttendOptions call = options, memory_call = memory_options;
-    return driven(x, observe, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
-      call.dropout.layer = options.dropout.layer + Index(i);
-      memory_call.dropout.layer = memory_options.dropout.layer + Index(i);
-      return block.across(h, call, mask, score, memory, memory_call, memory_mask);
-    });
+    return driven(x, options.executor, observe,
+                  [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
+                    call.dropout.layer = options.dropout.layer + Index(i);
+                    memory_call.dropout.layer = memory_options.dropout.layer + Index(i);
+                    return block.across(h, call, mask, score, memory, memory_call, memory_mask);
+                  });
   }
 
   /// Every block's self-attention goes on from its cache.   x [n, d_model] -> {output [n, d_model], caches}
@@ -82,12 +84,12 @@ class Stack {
   GoneOn<C> operator()(const X& x, std::vector<C> caches, const AttendOptions& options = {},
                        const Mask& mask = {}, const Score& score = {}) const {
     adopt(caches);
-    Matrix<Scalar> y =
-        driven(x, Unobserved{}, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
-          auto [output, cache] = block(h, std::move(caches[i]), options, mask, score);
-          caches[i] = std::move(cache);
-          return std::move(output);
-        });
+    Matrix<Scalar> y = driven(x, options.executor, Unobserved{},
+                              [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
+                                auto [output, cache] = block(h, std::move(caches[i]), options, mask, score);
+                                caches[i] = std::move(cache);
+                                return std::move(output);
+                              });
     return {std::move(y), std::move(caches)};
   }
 
@@ -99,13 +101,14 @@ class Stack {
     adopt(caches);
     expect_equal("Stack: memories", Index(memory.size()), layers(),
                  "one a block, as `remembered` makes them");
-    Matrix<Scalar> y =
-        driven(x, Unobserved{}, [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
-          auto [output, cache] = block.across(h, std::move(caches[i]), options, mask, score, memory[i],
-                                              memory_options, memory_mask);
-          caches[i] = std::move(cache);
-          return std::move(output);
-        });
+    Matrix<Scalar> y = driven(x, options.executor, Unobserved{},
+                              [&](const Block<Scalar, Weight>& block, std::size_t i, const auto& h) {
+                                auto [output, cache] =
+                                    block.across(h, std::move(caches[i]), options, mask, score, memory[i],
+                                                 memory_options, memory_mask);
+                                caches[i] = std::move(cache);
+                                return std::move(output);
+                              });
     return {std::move(y), std::move(caches)};
   }
 
@@ -126,7 +129,7 @@ class Stack {
 
  private:
   template <Sequence X, class Observe, class Step>
-  auto driven(const X& x, Observe&& observe, Step&& step) const {
+  auto driven(const X& x, const Executor& executor, Observe&& observe, Step&& step) const {
     using State = decltype(step(blocks_.front(), 0, x));
     State h(x);
     observe(0, h);
@@ -134,7 +137,7 @@ class Stack {
       h = step(blocks_[i], i, h);
       observe(Index(i) + 1, h);
     }
-    return norm_ ? (*norm_)(h) : h;
+    return norm_ ? (*norm_)(h, executor) : h;
   }
 
   void adopt(auto& caches) const {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <headwise/core/executor.hpp>
 #include <headwise/layer/initial.hpp>
-#include <headwise/layer/ops.hpp>
+#include <headwise/layer/on_threads.hpp>
 #include <headwise/stored/product.hpp>
 
 #include <concepts>
@@ -39,26 +38,6 @@ W new_table(const Initial& initial, Index count, Index width) {
     return W::zeros(count, width);
   } else {
     return initial.template table<typename W::Scalar>(count, width);
-  }
-}
-
-/// x W^T on the threads of an executor. What records may have products without threads.
-template <class X, class W>
-auto multiplied(const X& x, const W& weight, const Executor& executor) {
-  if constexpr (requires { multiply_transposed(x, weight, executor); }) {
-    return multiply_transposed(x, weight, executor);
-  } else {
-    return multiply_transposed(x, weight);
-  }
-}
-
-/// x W^T + b, the same way.
-template <class X, class W, class B>
-auto affinely_mapped(const X& x, const W& weight, const B& bias, const Executor& executor) {
-  if constexpr (requires { affine(x, weight, bias, executor); }) {
-    return affine(x, weight, bias, executor);
-  } else {
-    return affine(x, weight, bias);
   }
 }
 

@@ -34,8 +34,10 @@ class LongformerBlock {
   /// x [n, d_model] -> [n, d_model]
   auto operator()(const Sequence auto& x, const LongformerPattern& pattern, const AttendOptions& options,
                   const auto& mask, const auto& score) const {
-    const auto y = attention_norm_(add(attention_(x, pattern, options, mask, score), x));
-    return feed_forward_norm_(add(feed_forward_(y), y));
+    const Executor& executor = options.executor;
+    const auto y = attention_norm_(
+        layer::on_threads::add(executor, attention_(x, pattern, options, mask, score), x), executor);
+    return feed_forward_norm_(layer::on_threads::add(executor, feed_forward_(y, executor), y), executor);
   }
 
   /// Visits attention.*, attention_norm.*, feed_forward.*, feed_forward_norm.*.

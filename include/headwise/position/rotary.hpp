@@ -3,6 +3,7 @@
 #include <headwise/core/error.hpp>
 #include <headwise/core/math.hpp>
 #include <headwise/core/matrix.hpp>
+#include <headwise/core/row_chunks.hpp>
 #include <headwise/position/positions.hpp>
 #include <headwise/position/rotary_scaling.hpp>
 
@@ -84,21 +85,25 @@ class Rotary {
     return computed(*seq_len);
   }
 
-  /// positions [n], of any sign -> a table of n rows, for float, double or long double.
-  /// Throws as frequencies(seq_len).
+  /// positions [n], of any sign -> a table of n rows, for float, double or long double; the same bits for any
+  /// executor. Throws as frequencies(seq_len).
   template <class Real = float>
-  RotaryTable<Real> table(std::span<const Position> positions, std::optional<Index> seq_len = {}) const {
+  RotaryTable<Real> table(std::span<const Position> positions, std::optional<Index> seq_len = {},
+                          const Executor& executor = {}) const {
     const RotaryFrequencies turned = frequencies(seq_len);
     const Index rows = Index(positions.size()), pairs = Index(turned.angular.size());
     RotaryTable<Real> result{Matrix<Real>(rows, pairs), Matrix<Real>(rows, pairs), options_.head_dim,
                              options_.pairing};
-    for (Index row = 0; row < rows; ++row) {
-      for (Index t = 0; t < pairs; ++t) {
-        const double angle = double(positions[std::size_t(row)]) * turned.angular[std::size_t(t)];
-        result.cosines(row, t) = Real(turned.magnitude * std::cos(angle));
-        result.sines(row, t) = Real(turned.magnitude * std::sin(angle));
+    constexpr double cost = 200;  // of a sine and a cosine, in numbers read or written
+    for_each_row_chunk(executor, rows, cost * double(pairs), [&](Range chunk) {
+      for (Index row = chunk.begin; row < chunk.end; ++row) {
+        for (Index t = 0; t < pairs; ++t) {
+          const double angle = double(positions[std::size_t(row)]) * turned.angular[std::size_t(t)];
+          result.cosines(row, t) = Real(turned.magnitude * std::cos(angle));
+          result.sines(row, t) = Real(turned.magnitude * std::sin(angle));
+        }
       }
-    }
+    });
     return result;
   }
 
@@ -147,10 +152,10 @@ void rotate_lanes(const Scalar* xa, const Scalar* xb, Scalar* a, Scalar* b, cons
 
 template <int step, class Scalar>
 void rotate_rows(const ConstMatrixRef<Scalar>& x, const RotaryTable<math::real_of<Scalar>>& table,
-                 Index heads, math::real_of<Scalar> direction, MatrixRef<Scalar> out) {
+                 Index heads, math::real_of<Scalar> direction, MatrixRef<Scalar> out, Range rows) {
   constexpr int lanes = 8;
   const Index pairs = table.cosines.cols(), partner = step == 1 ? pairs : 1;
-  for (Index row = 0; row < x.rows(); ++row) {
+  for (Index row = rows.begin; row < rows.end; ++row) {
     const auto* cosines = table.cosines.data() + row * pairs;
     const auto* sines = table.sines.data() + row * pairs;
     for (Index head = 0; head < heads; ++head) {
@@ -172,12 +177,15 @@ void rotate_rows(const ConstMatrixRef<Scalar>& x, const RotaryTable<math::real_o
 
 template <class Scalar>
 void rotate_rows(const ConstMatrixRef<Scalar>& x, const RotaryTable<math::real_of<Scalar>>& table,
-                 Index heads, math::real_of<Scalar> direction, MatrixRef<Scalar> out) {
-  if (table.pairing == Pairing::half_split) {
-    rotate_rows<1, Scalar>(x, table, heads, direction, out);
-  } else {
-    rotate_rows<2, Scalar>(x, table, heads, direction, out);
-  }
+                 Index heads, math::real_of<Scalar> direction, MatrixRef<Scalar> out,
+                 const Executor& executor) {
+  for_each_row_chunk(executor, x.rows(), 3.0 * double(x.cols()), [&](Range rows) {
+    if (table.pairing == Pairing::half_split) {
+      rotate_rows<1, Scalar>(x, table, heads, direction, out, rows);
+    } else {
+      rotate_rows<2, Scalar>(x, table, heads, direction, out, rows);
+    }
+  });
 }
 
 template <class Real>
@@ -190,26 +198,36 @@ void expect_rotatable(Index rows, Index cols, const RotaryTable<Real>& table, In
 
 }  // namespace detail
 
+// An executor shares rows between threads, and changes no bits.
+
 /// out = x with every head turned; out may be x itself.   x, out [n, heads * head_dim], table of n positions.
 /// Throws ShapeError when the sizes differ.
 template <RealMatrix X>
 void rotate_into(const X& x, const RotaryTable<math::real_of<scalar_of<X>>>& table, Index heads,
-                 MatrixRef<scalar_of<X>> out) {
+                 MatrixRef<scalar_of<X>> out, const Executor& executor = {}) {
   detail::expect_rotatable(x.rows(), x.cols(), table, heads);
   expect_equal("rotate_into: rows of out", out.rows(), x.rows());
   expect_equal("rotate_into: columns of out", out.cols(), x.cols());
-  detail::rotate_rows<scalar_of<X>>(x, table, heads, 1, out);
+  detail::rotate_rows<scalar_of<X>>(x, table, heads, 1, out, executor);
 }
 
 /// Query or key with every head turned.   x [n, heads * head_dim], table of n positions -> the same shape.
-/// With grouped queries, key has its own number of heads and the same table.
+/// With grouped queries, key has its own number of heads and the same table. A temporary gives its memory.
 /// Throws ShapeError when the sizes differ.
 template <RealMatrix X>
-Matrix<scalar_of<X>> rotate(const X& x, const RotaryTable<math::real_of<scalar_of<X>>>& table, Index heads) {
+Matrix<scalar_of<X>> rotate(const X& x, const RotaryTable<math::real_of<scalar_of<X>>>& table, Index heads,
+                            const Executor& executor = {}) {
   detail::expect_rotatable(x.rows(), x.cols(), table, heads);
   Matrix<scalar_of<X>> out(x.rows(), x.cols());
-  detail::rotate_rows<scalar_of<X>>(x, table, heads, 1, out);
+  detail::rotate_rows<scalar_of<X>>(x, table, heads, 1, out, executor);
   return out;
+}
+
+template <class Scalar>
+Matrix<Scalar> rotate(Matrix<Scalar>&& x, const RotaryTable<math::real_of<Scalar>>& table, Index heads,
+                      const Executor& executor = {}) {
+  rotate_into(x, table, heads, x, executor);
+  return std::move(x);
 }
 
 /// The same, the table made on the way.   positions [n].
@@ -230,10 +248,10 @@ Matrix<scalar_of<X>> rotate(const X& x, const Rotary& rotary, Index heads, Index
 /// Throws ShapeError when the sizes differ.
 template <RealMatrix D>
 Matrix<scalar_of<D>> rotate_backward(const D& d_output, const RotaryTable<math::real_of<scalar_of<D>>>& table,
-                                     Index heads) {
+                                     Index heads, const Executor& executor = {}) {
   detail::expect_rotatable(d_output.rows(), d_output.cols(), table, heads);
   Matrix<scalar_of<D>> d_x(d_output.rows(), d_output.cols());
-  detail::rotate_rows<scalar_of<D>>(d_output, table, heads, -1, d_x);
+  detail::rotate_rows<scalar_of<D>>(d_output, table, heads, -1, d_x, executor);
   return d_x;
 }
 
