@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -119,6 +120,31 @@ TEST(ThreadPool, SleepsWhileItWaits) {
   pool.executor()(2, [](Index i) { std::this_thread::sleep_for(std::chrono::milliseconds(i * 300)); });
   const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
   EXPECT_LT(seconds, 0.15);
+}
+
+TEST(ThreadPool, ServesCallsAtAnyDistance) {
+  using Clock = std::chrono::steady_clock;
+  for (int threads : {2, 3, 8}) {
+    ThreadPool pool(threads);
+    for (int gap = 0; gap < 250; ++gap) {  // microseconds: threads look out, fall asleep, or sleep
+      std::vector<int> runs(11, 0);
+      pool.executor()(11, [&](Index i) { ++runs[std::size_t(i)]; });
+      ASSERT_EQ(runs, std::vector<int>(11, 1)) << gap;
+      const auto end = Clock::now() + std::chrono::microseconds(gap);
+      while (Clock::now() < end) {
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, SleepsBetweenCalls) {
+  ThreadPool pool(std::clamp(int(std::thread::hardware_concurrency()), 1, 4));
+  const std::clock_t begin = std::clock();
+  for (int call = 0; call < 10; ++call) {
+    pool.executor()(8, [](Index) {});
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+  EXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, 0.15);
 }
 
 TEST(ThreadPool, MakesWrittenResultsVisibleToTheCaller) {
