@@ -113,6 +113,37 @@ TEST(LayerThreads, ShareTheRowsOfEveryVerbThatTreatsThemAlone) {
   }
 }
 
+TEST(LayerThreads, MultiplyOneTokenByStoredWeightsInOneRound) {
+  Rng rng(7);
+  const auto filled = [&](auto layer) {
+    layer.for_each_parameter([&](std::string_view, auto& parameter) {
+      const Matrix<float> numbers = normal(parameter.rows(), parameter.cols(), 0.1f, rng);
+      if constexpr (requires { parameter.value; }) {
+        parameter.value = numbers;
+      } else {
+        parameter = stored::Weight::rounded(numbers, stored::Format::q8_0);
+      }
+    });
+    return layer;
+  };
+  const Matrix<float> x = normal(1, 320, 1.0f, rng);
+  const auto feed_forward = filled(FeedForward<float, stored::Weight>(
+      {.d_model = 320, .d_ff = 1024, .activation = Activation::silu, .gated = true}, rng));
+  expect_shared(2, [&](const Executor& executor) { return feed_forward(x, executor); });
+  const auto attention = filled(MultiHeadAttention<float, stored::Weight>(
+      {.d_model = 320, .heads = 4, .kv_heads = 2, .head_dim = 240, .value_bias = true}, rng));
+  expect_shared(2, [&](const Executor& executor) {
+    return attention(x, KeyValueCache<float>(), {.executor = executor}).output;
+  });
+}
+
+TEST(LayerThreads, MultiplyOneTokenByLearnedWeightsInParts) {
+  Rng rng(8);
+  const Matrix<float> x = normal(1, 576, 1.0f, rng);
+  const Linear<float> linear({.in = 576, .out = 1536}, rng);
+  expect_shared(1, [&](const Executor& executor) { return linear(x, executor); });
+}
+
 TEST(LayerThreads, LeaveFewRowsWhereTheyAre) {
   Rng rng(5);
   const Matrix<float> x = normal(40, 320, 1.0f, rng);

@@ -52,12 +52,36 @@ TEST(StoredThreads, ShareWhatIsWorthIt) {
     (void)multiply_transposed(normal(n, cols, 1.0f, rng), weight, counted.executor());
     return counted.parts.load();
   };
-  EXPECT_EQ(parts(192, 576, 1), 0);   // one part runs where it is: twenty microseconds
-  EXPECT_GE(parts(6161, 576, 1), 2);  // of two million numbers and more
-  EXPECT_GE(parts(576, 576, 16), 2);
+  EXPECT_EQ(parts(192, 576, 1), 0);  // one part runs where it is: ten microseconds
+  EXPECT_EQ(parts(576, 576, 1), 2);  // of a hundred and fifty thousand numbers and more
+  EXPECT_GE(parts(192, 576, 16), 2);
   EXPECT_EQ(parts(16, 576, 65), 0);    // one panel
   EXPECT_EQ(parts(192, 576, 65), 2);   // twelve
   EXPECT_EQ(parts(1536, 576, 65), 6);  // ninety-six
+}
+
+TEST(StoredThreads, ShareSeveralProductsInOneRound) {
+  Rng rng(6);
+  const auto weight = [&](Index rows, Format format) {
+    return Weight::rounded(normal(rows, 576, 1.0f, rng), format);
+  };
+  const Weight a = weight(576, Format::q4_1), b = weight(192, Format::q8_0), c = weight(200, Format::f32);
+  const Weight zeros = Weight::zeros(48, 576);
+  for (const Index n : {1, 4, 17, 65}) {
+    const Matrix<float> x = normal(n, 576, 1.0f, rng);
+    for (const int threads : {1, 2, 3, 8}) {
+      ThreadPool pool(threads);
+      const auto each = multiply_transposed_each(x, pool.executor(), a, b, zeros, c);
+      EXPECT_EQ(each[0], multiply_transposed(x, a)) << n;
+      EXPECT_EQ(each[1], multiply_transposed(x, b)) << n;
+      EXPECT_EQ(each[2], (Matrix<float>::Zero(n, 48))) << n;
+      EXPECT_EQ(each[3], multiply_transposed(x, c)) << n;
+    }
+  }
+  Counted counted;
+  (void)multiply_transposed_each(normal(1, 576, 1.0f, rng), counted.executor(), a, b, c);
+  EXPECT_EQ(counted.parts, 4);
+  EXPECT_THROW((void)multiply_transposed_each(normal(1, 32, 1.0f, rng), {}, a, b), ShapeError);
 }
 
 TEST(StoredThreads, NothingIsDoneForNothing) {

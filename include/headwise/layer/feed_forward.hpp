@@ -42,9 +42,9 @@ class FeedForward {
   /// x [n, d_model] -> [n, d_model], the same bits for any executor. Throws ShapeError when x is not d_model
   /// wide.
   auto operator()(const Sequence auto& x, const Executor& executor = {}) const {
-    auto up = up_(x, executor);
-    if (!gate_) return down_(activated(options_.activation, std::move(up), executor), executor);
-    return down_(gated(options_.activation, (*gate_)(x, executor), up, executor), executor);
+    if (!gate_) return down_(activated(options_.activation, up_(x, executor), executor), executor);
+    auto [gate, up] = Linear<Scalar, Weight>::each(x, executor, *gate_, up_);
+    return down_(gated(options_.activation, std::move(gate), up, executor), executor);
   }
 
   /// Visits up.*, gate.* if gated, down.*.

@@ -4,6 +4,11 @@
 #include <headwise/layer/initial.hpp>
 #include <headwise/layer/weight.hpp>
 
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <utility>
+
 namespace headwise::layer {
 
 struct LinearOptions {
@@ -40,6 +45,21 @@ class Linear {
                          : on_threads::multiply_transposed(executor, x, weight_);
   }
 
+  /// {a(x), b(x), ...} for layers that read the same x: in one round of the threads for weights that have
+  /// such a product, as stored ones do, which is worth it where each is short.
+  template <Sequence X, std::same_as<Linear>... Layers>
+  static auto each(const X& x, const Executor& executor, const Layers&... layers) {
+    if constexpr (requires { multiply_transposed_each(x, executor, layers.weight_...); }) {
+      (expect_equal("Linear: columns of x", x.cols(), layers.options_.in), ...);
+      auto results = multiply_transposed_each(x, executor, layers.weight_...);
+      std::size_t i = 0;
+      (layers.shift(results[i++], executor), ...);
+      return results;
+    } else {
+      return std::array{layers(x, executor)...};
+    }
+  }
+
   /// Visits weight [out, in] and, if there is one, bias [1, out].
   void for_each_parameter(auto&& visit) { visit_all(*this, visit); }
   void for_each_parameter(auto&& visit) const { visit_all(*this, visit); }
@@ -49,6 +69,10 @@ class Linear {
   const Matrix<Scalar>& bias() const noexcept { return bias_.value; }
 
  private:
+  void shift(Matrix<Scalar>& product, const Executor& executor) const {
+    if (options_.bias) product = add(std::move(product), bias_, executor);
+  }
+
   static void visit_all(auto& self, auto&& visit) {
     visit("weight", self.weight_);
     if (self.options_.bias) visit("bias", self.bias_);

@@ -66,11 +66,16 @@ class MultiHeadAttention {
   template <Sequence X, class Mask = mask::None, class Score = score::None>
   auto operator()(const X& x, const AttendOptions& options = {}, const Mask& mask = {},
                   const Score& score = {}) const {
-    return across(x, x, x, options, mask, score);
+    expect_columns("x", x.cols(), options_.d_model);
+    expect_columns("x", x.cols(), options_.key_width);
+    expect_columns("x", x.cols(), options_.value_width);
+    const AttendOptions call = filled(options);
+    auto [query, key, value] = Projection::each(x, call.executor, query_, key_, value_);
+    return found(std::move(query), std::move(key), value, call, mask, score);
   }
   template <Sequence X, MaskPolicy Mask, class Score = score::None>
   auto operator()(const X& x, const Mask& mask, const Score& score = {}) const {
-    return across(x, x, x, AttendOptions{}, mask, score);
+    return (*this)(x, AttendOptions{}, mask, score);
   }
 
   /// Cross-attention: x looks at other rows.
@@ -82,20 +87,8 @@ class MultiHeadAttention {
     expect_columns("x", x.cols(), options_.d_model);
     expect_columns("key_source", key_source.cols(), options_.key_width);
     expect_columns("value_source", value_source.cols(), options_.value_width);
-    auto query = query_(x, call.executor);
-    auto key = key_(key_source, call.executor);
-    if (!options_.rotary) {
-      return output_(attend(query, key, value_(value_source, call.executor), call, mask, score),
-                     call.executor);
-    }
-    const TokenPositions at = token_positions(call, query.rows(), key.rows());
-    const auto query_turn = turn(at.query, at.query_rows, at.lengths, call.executor);
-    const auto key_turn =
-        at.key == at.query ? query_turn : turn(at.key, at.key_rows, at.lengths, call.executor);
-    const auto turned_query = on_threads::rotate(call.executor, std::move(query), query_turn, options_.heads);
-    const auto turned_key = on_threads::rotate(call.executor, std::move(key), key_turn, options_.kv_heads);
-    return output_(attend(turned_query, turned_key, value_(value_source, call.executor), call, mask, score),
-                   call.executor);
+    return found(query_(x, call.executor), key_(key_source, call.executor),
+                 value_(value_source, call.executor), call, mask, score);
   }
 
   /// Self-attention that goes on from a cache: x stands behind what is cached, sees it, and joins it. With
@@ -112,13 +105,13 @@ class MultiHeadAttention {
     AttendOptions call = filled(options);
     call.query_rows = options.query_rows.over(x.rows(), "MultiHeadAttention: x");
     const std::vector<Position> positions = cache.next_positions(call.query_rows);
-    Matrix<Scalar> query = query_(x, call.executor), key = key_(x, call.executor);
+    auto [query, key, value] = Projection::each(x, call.executor, query_, key_, value_);
     if (options_.rotary && !turns_late()) {
       const auto angles = turn(positions, call.query_rows, {}, call.executor);
       rotate_into(query, angles, options_.heads, query, call.executor);
       rotate_into(key, angles, options_.kv_heads, key, call.executor);
     }
-    cache.append(key, value_(x, call.executor), call.query_rows);
+    cache.append(key, value, call.query_rows);
     return {output_(attended(query, positions, cache, call, mask, score), call.executor), std::move(cache)};
   }
   template <RealMatrix X, AttentionCache<Scalar_> C, MaskPolicy Mask, class Score = score::None>
@@ -159,6 +152,22 @@ class MultiHeadAttention {
   const MultiHeadAttentionOptions& options() const noexcept { return options_; }
 
  private:
+  using Projection = Linear<Scalar, Weight>;
+
+  /// What the heads find, projected.
+  template <Sequence Q, Sequence K, Sequence V>
+  auto found(Q query, K key, const V& value, const AttendOptions& call, const auto& mask,
+             const auto& score) const {
+    if (!options_.rotary) return output_(attend(query, key, value, call, mask, score), call.executor);
+    const TokenPositions at = token_positions(call, query.rows(), key.rows());
+    const auto query_turn = turn(at.query, at.query_rows, at.lengths, call.executor);
+    const auto key_turn =
+        at.key == at.query ? query_turn : turn(at.key, at.key_rows, at.lengths, call.executor);
+    const auto turned_query = on_threads::rotate(call.executor, std::move(query), query_turn, options_.heads);
+    const auto turned_key = on_threads::rotate(call.executor, std::move(key), key_turn, options_.kv_heads);
+    return output_(attend(turned_query, turned_key, value, call, mask, score), call.executor);
+  }
+
   /// Frequencies that change with the length would mix in a cache of rotated keys: there, keys are kept as
   /// they are and all turned at every call.
   bool turns_late() const { return position::reads_length(options_.rotary->options().scaling); }
@@ -255,7 +264,7 @@ class MultiHeadAttention {
   }
 
   MultiHeadAttentionOptions options_;
-  Linear<Scalar, Weight> query_, key_, value_, output_;
+  Projection query_, key_, value_, output_;
 };
 
 }  // namespace headwise::layer

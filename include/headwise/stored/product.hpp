@@ -3,12 +3,16 @@
 #include <headwise/core/buffer.hpp>
 #include <headwise/core/executor.hpp>
 #include <headwise/core/product.hpp>
+#include <headwise/core/row_chunks.hpp>
 #include <headwise/core/tile.hpp>
 #include <headwise/stored/weight.hpp>
 
 #include <algorithm>
+#include <array>
+#include <concepts>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headwise::stored {
@@ -20,9 +24,9 @@ namespace detail {
 inline constexpr Index most_rows_unpacked_in_registers = 16;
 
 /// Into how many parts a product is cut for threads. Every number is summed in one part, so cuts change no
-/// bits. A part of few rows must be worth waking a thread: a tenth of a millisecond of one core.
+/// bits. A part of few rows takes about ten microseconds of one core.
 inline Index parts_of_few_rows(const Weight& weight, Index rows) {
-  constexpr double numbers = 1.5e6;
+  constexpr double numbers = 1.5e5;
   const double work = double(weight.rows()) * double(weight.cols()) * double(rows);
   return std::clamp<Index>(Index(work / numbers), 1, weight.panels());
 }
@@ -88,40 +92,80 @@ inline void multiply_many_rows(const ConstMatrixRef<float>& x, const Weight& wei
   headwise::detail::multiply_into<float>(x, unpacked, out.middleCols(first, count));
 }
 
-inline void multiply_panels(const ConstMatrixRef<float>& x, const Weight& weight, Matrix<float>& out,
+/// One of the products of a call.
+struct Product {
+  const Weight* weight;
+  Matrix<float>* out;
+};
+
+/// Some panels of one product.
+struct Part {
+  const Product* product;
+  PanelKernels kernels;
+  Range panels;
+};
+
+/// All products with one x, in one round of the threads.
+inline void multiply_panels(const ConstMatrixRef<float>& x, std::span<const Product> products,
                             const Executor& executor) {
-  const PanelKernels kernels = panel_kernels(weight.format(), choose_instruction_set());
-  const Index panels = weight.panels();
-  const auto range = [panels](Index part, Index parts) {
-    return Range{panels * part / parts, panels * (part + 1) / parts};
-  };
-  if (x.rows() <= most_rows_unpacked_in_registers) {
-    const std::vector<float> sums = facts(weight.format()).block == 1 ? std::vector<float>() : block_sums(x);
-    const Index parts = parts_of_few_rows(weight, x.rows());
-    executor(parts,
-             [&](Index part) { multiply_few_rows(x, weight, kernels, sums, range(part, parts), out); });
-  } else {
-    const Index parts = parts_of_many_rows(weight, bool(executor));
-    executor(parts, [&](Index part) { multiply_many_rows(x, weight, kernels, range(part, parts), out); });
+  const bool few = x.rows() <= most_rows_unpacked_in_registers;
+  std::vector<Part> parts;
+  bool sums_needed = false;
+  for (const Product& product : products) {
+    const Weight& weight = *product.weight;
+    const PanelKernels kernels = panel_kernels(weight.format(), choose_instruction_set());
+    const Index count =
+        few ? parts_of_few_rows(weight, x.rows()) : parts_of_many_rows(weight, bool(executor));
+    for (Index part = 0; part < count; ++part)
+      parts.push_back(
+          {&product, kernels, {weight.panels() * part / count, weight.panels() * (part + 1) / count}});
+    sums_needed = sums_needed || facts(weight.format()).block != 1;
   }
+  const std::vector<float> sums = few && sums_needed ? block_sums(x) : std::vector<float>();
+  executor(Index(parts.size()), [&](Index i) {
+    const auto& [product, kernels, panels] = parts[std::size_t(i)];
+    if (few) {
+      multiply_few_rows(x, *product->weight, kernels, sums, panels, *product->out);
+    } else {
+      multiply_many_rows(x, *product->weight, kernels, panels, *product->out);
+    }
+  });
 }
 
 }  // namespace detail
 
-/// x W^T, unpacked on the way.   x [n, k], weight [m, k] -> [n, m]. Throws ShapeError when the columns
-/// differ. The executor shares panels between threads, whose sums do not depend on it. Cost: 2 n k m FLOPs;
-/// the bytes of the weight are read once for up to 4 rows, and once in all above 16.
+/// x W^T for each of several weights, unpacked on the way, in one round of the threads.   x [n, k], weights
+/// [m_i, k] -> [n, m_i] each. Throws ShapeError when the columns differ. The executor shares the panels of
+/// all between threads, whose sums do not depend on it. Cost: 2 n k m FLOPs; the bytes of a weight are read
+/// once for up to 4 rows, and once in all above 16.
+template <RealMatrix X, std::same_as<Weight>... Weights>
+requires std::same_as < scalar_of<X>,
+float > std::array<Matrix<float>, sizeof...(Weights)> multiply_transposed_each(const X& x,
+                                                                               const Executor& executor,
+                                                                               const Weights&... weights) {
+  const auto checked = [&x](const Weight& weight) {
+    expect_equal("multiply_transposed: columns of the right factor", weight.cols(), x.cols());
+    return Matrix<float>(x.rows(), weight.rows());
+  };
+  std::array<Matrix<float>, sizeof...(Weights)> results{checked(weights)...};
+  const std::array<const Weight*, sizeof...(Weights)> each{&weights...};
+  std::vector<detail::Product> products;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    if (each[i]->bytes() == 0 || results[i].size() == 0) {
+      results[i].setZero();
+    } else {
+      products.push_back({each[i], &results[i]});
+    }
+  }
+  if (!products.empty()) detail::multiply_panels(x, products, executor);
+  return results;
+}
+
+/// x W^T, unpacked on the way.   x [n, k], weight [m, k] -> [n, m]. As above for one weight.
 template <RealMatrix X>
 requires std::same_as < scalar_of<X>,
 float > Matrix<float> multiply_transposed(const X& x, const Weight& weight, const Executor& executor = {}) {
-  expect_equal("multiply_transposed: columns of the right factor", weight.cols(), x.cols());
-  Matrix<float> out(x.rows(), weight.rows());
-  if (weight.bytes() == 0 || out.size() == 0) {
-    out.setZero();
-    return out;
-  }
-  detail::multiply_panels(x, weight, out, executor);
-  return out;
+  return std::move(multiply_transposed_each(x, executor, weight).front());
 }
 
 /// x W^T + b.   x [n, in], weight [out, in], bias [1, out] -> [n, out]. Throws ShapeError when the shapes
@@ -132,7 +176,9 @@ float > Matrix<float> affine(const X& x, const Weight& weight, const B& bias, co
   expect_equal("affine: rows of the bias", bias.rows(), 1);
   expect_equal("affine: columns of the bias", bias.cols(), weight.rows());
   Matrix<float> out = multiply_transposed(x, weight, executor);
-  for (Index row = 0; row < out.rows(); ++row) out.row(row) += value_of(bias).row(0);
+  for_each_row_chunk(executor, out.rows(), 3.0 * double(out.cols()), [&](Range rows) {
+    for (Index row = rows.begin; row < rows.end; ++row) out.row(row) += value_of(bias).row(0);
+  });
   return out;
 }
 
