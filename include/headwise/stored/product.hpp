@@ -25,7 +25,8 @@ inline constexpr Index most_rows_unpacked_in_registers = 16;
 
 /// Into how many parts a product is cut for threads. Every number is summed in one part, so cuts change no
 /// bits. A part of few rows takes about ten microseconds of one core.
-inline Index parts_of_few_rows(const Weight& weight, Index rows) {
+inline Index parts_of_few_rows(const Weight& weight, Index rows, bool threads) {
+  if (!threads) return 1;
   constexpr double numbers = 1.5e5;
   const double work = double(weight.rows()) * double(weight.cols()) * double(rows);
   return std::clamp<Index>(Index(work / numbers), 1, weight.panels());
@@ -114,8 +115,9 @@ inline void multiply_panels(const ConstMatrixRef<float>& x, std::span<const Prod
   for (const Product& product : products) {
     const Weight& weight = *product.weight;
     const PanelKernels kernels = panel_kernels(weight.format(), choose_instruction_set());
+    const bool threads(executor);
     const Index count =
-        few ? parts_of_few_rows(weight, x.rows()) : parts_of_many_rows(weight, bool(executor));
+        few ? parts_of_few_rows(weight, x.rows(), threads) : parts_of_many_rows(weight, threads);
     for (Index part = 0; part < count; ++part)
       parts.push_back(
           {&product, kernels, {weight.panels() * part / count, weight.panels() * (part + 1) / count}});
