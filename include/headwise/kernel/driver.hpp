@@ -148,7 +148,8 @@ class Driver {
   }
 
   /// A serial call packs every head's keys once, unless a block sees few of them: then neighbours share what
-  /// they pack, and fewer of them stay in the second-level cache. The results are the same for any cut.
+  /// they pack, and the fewer they are, the more of their rows stay in the caches until the next head reads
+  /// the same pages. The results are the same for any cut.
   Index blocks_per_task() const {
     Index blocks = 0, visited = 0, panels = 0;
     for (Index sequence = 0; sequence < problem_.sequences(); ++sequence) {
@@ -159,7 +160,8 @@ class Driver {
       panels += own * (problem_.key_rows[sequence].size() / size_.keys + 1);
     }
     const bool sees_few = visited < panels / 8;
-    if (!problem_.executor && !sees_few) return std::max<Index>(1, blocks);
+    if (sees_few) return blocks_worth_packing;
+    if (!problem_.executor) return std::max<Index>(1, blocks);
     return std::clamp(problem_.heads * blocks / tasks_wanted, blocks_worth_packing, blocks_in_cache);
   }
 
