@@ -106,6 +106,23 @@ TEST(AttendBackward, NamesTheTermThatDoesNotFit) {
   }
 }
 
+// Query 0 sees a NaN, and its log-sum-exp is one. The keys that are hidden from it lie in one tile with it.
+TEST(AttendBackward, ARowThatSeesANaNKeepsItFromKeysHiddenFromIt) {
+  const Index n = 16;
+  Matrix<double> key = random(n, 2, 1);
+  const auto query = random(n, 2, 2), value = random(n, 3, 3), d = random(n, 3, 4);
+  const AnyMask halves = [](Index q, Index k) { return q == 0 ? k >= 8 : k < 8; };
+  const AnyMask others = [](Index q, Index k) { return q != 0 && k < 8; };
+  const auto clean = attend_backward(query, key, value, attend_with_lse(query, key, value, others), d,
+                                     AttendOptions{}, others);
+  key(8, 0) = nan;
+  const auto got = attend_backward(query, key, value, attend_with_lse(query, key, value, halves), d,
+                                   AttendOptions{}, halves);
+  EXPECT_TRUE(near(got.value.topRows(8), clean.value.topRows(8), 1e-12));
+  EXPECT_TRUE(near(got.key.topRows(8), clean.key.topRows(8), 1e-12));
+  EXPECT_TRUE(near(got.query.bottomRows(n - 1), clean.query.bottomRows(n - 1), 1e-12));
+}
+
 TEST(AttendBackward, RefusesWhatForwardRefusesInItsOwnName) {
   const auto x = random(4, 6, 1);
   const AnyMask all = [](Index, Index) { return true; };
